@@ -1,0 +1,48 @@
+// A drafter guesses what the target will say next. One method; nothing has to be called in step with the
+// engine: a drafter's state is a cache of a prefix of the committed tokens, which it compares, rolls back and
+// catches up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "core/base/types.h"
+#include "core/sampling/sampling.h"
+#include "core/tree/token_tree.h"
+
+namespace forerun {
+
+// What a drafter keeps for one sequence; owned by the sequence and released with it.
+class DrafterState {
+ public:
+  virtual ~DrafterState() = default;
+};
+
+struct DraftTask {
+  DrafterState* state = nullptr;
+  std::span<const TokenId> committed;  // prompt, then output; the last one is the root of the next tree
+  int prompt_length = 0;               // committed[0 .. prompt_length)
+  const Sampling* sampling = nullptr;  // the request's
+  uint64_t request = 0;                // key of its random numbers, with sampling->seed and committed.size()
+  int budget = 0;                      // most nodes below the root; 0: only catch up if that is cheap
+  TokenTree* tree = nullptr;           // in: the root alone; out: the proposal
+  absl::Status status;                 // out: ResourceExhausted ends this request, the others go on
+};
+
+class Drafter {
+ public:
+  virtual ~Drafter() = default;
+  virtual absl::string_view name() const = 0;
+  // How children will be chosen under this sampling: what a rule is checked against before a run.
+  virtual Proposal proposal(const Sampling& sampling) const = 0;
+  virtual bool chains_only() const { return true; }
+  virtual absl::StatusOr<std::unique_ptr<DrafterState>> Open() = 0;
+  // Called before every target forward of these sequences that verifies. An error here ends the whole step.
+  virtual absl::Status Propose(std::span<DraftTask> tasks) = 0;
+};
+
+}  // namespace forerun

@@ -1,0 +1,74 @@
+#include "core/engine/sequence.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/engine/target_rows.h"
+
+namespace forerun {
+namespace {
+
+int ContextLeft(const Request& request, int context_length) {
+  return context_length - static_cast<int>(request.prompt.size());
+}
+
+}  // namespace
+
+Sequence::Sequence(Request request, KvPool& pool, int layout_id, int context_length)
+    : request_(std::move(request)),
+      tokens_(request_.prompt),
+      table_(pool, layout_id),
+      stop_(request_, std::min(request_.max_new_tokens, ContextLeft(request_, context_length)),
+            ContextLeft(request_, context_length) < request_.max_new_tokens) {
+  result_.id = request_.id;
+}
+
+void Sequence::Apply(const TokenTree& tree, const Verdict& verdict, std::span<const RowOutput> node_outputs,
+                     RoundRecord& record) {
+  const int accepted = static_cast<int>(verdict.accepted.size());
+  std::optional<FinishReason> reason;
+  int parent = 0;  // the node whose row gave the next token
+  for (int i = 0; i <= accepted && !reason; ++i) {
+    const TokenId token = i < accepted ? tree.node(verdict.accepted[i]).token : verdict.next;
+    if (request_.want_log_probs)
+      result_.log_probs.push_back(LogProbability(node_outputs[parent].logits, token));
+    if (i < accepted) parent = verdict.accepted[i];
+    tokens_.push_back(token);
+    result_.output.push_back(token);
+    record.emitted.push_back(token);
+    reason = stop_.Add(token);
+  }
+  const int emitted = static_cast<int>(record.emitted.size());
+  record.accepted = std::min(emitted, accepted);
+  record.truncated = accepted + 1 - emitted;
+  record.bonus = verdict.bonus && record.truncated == 0;
+  // The last emitted token stays without key and value, whether it came from the draft or from the target.
+  CommitPath(tree, std::span(verdict.accepted).first(emitted - 1));
+
+  ++result_.rounds;
+  result_.drafted += record.drafted;
+  result_.accepted += record.accepted;
+  if (reason) {
+    finished_ = true;
+    result_.reason = *reason;
+  }
+}
+
+void Sequence::CommitPath(const TokenTree& tree, std::span<const int> nodes) {
+  if (tree.is_chain()) {
+    table_.CommitFirst(1 + static_cast<int>(nodes.size()));
+    return;
+  }
+  std::vector<int> rows{0};
+  rows.insert(rows.end(), nodes.begin(), nodes.end());
+  table_.Commit(rows);
+}
+
+void Sequence::Fail(absl::Status status) {
+  table_.Rollback();
+  finished_ = true;
+  result_.reason = FinishReason::kError;
+  result_.status = std::move(status);
+}
+
+}  // namespace forerun

@@ -1,0 +1,58 @@
+// One request on its way: its tokens, its pages, its drafter's state and what has been counted so far.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/engine/request.h"
+#include "core/engine/round_record.h"
+#include "core/engine/stop_checker.h"
+#include "core/kv/block_table.h"
+#include "core/model/forward_batch.h"
+#include "core/tree/token_tree.h"
+
+namespace forerun {
+
+class Sequence {
+ public:
+  Sequence(Request request, KvPool& pool, int layout_id, int context_length);
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+
+  const Request& request() const { return request_; }
+  std::span<const TokenId> tokens() const { return tokens_; }
+  BlockTable& table() { return table_; }
+  // Every token but the last has its key and value: the last one is the root of the next tree.
+  int prefill_left() const { return static_cast<int>(tokens_.size()) - 1 - table_.committed(); }
+  bool speculates() const { return request_.drafter != nullptr && request_.num_speculative_tokens > 0; }
+  // Most nodes worth proposing: one token of what is left comes from the target itself.
+  int budget() const { return std::min(request_.num_speculative_tokens, stop_.remaining() - 1); }
+
+  // Emits the verdict's tokens up to the one that ends the request, commits their keys and values, and fills
+  // the record's counts. `node_outputs`: [nodes] of the forward, for log-probabilities.
+  void Apply(const TokenTree& tree, const Verdict& verdict, std::span<const RowOutput> node_outputs,
+             RoundRecord& record);
+  void AddPrefillSeconds(double seconds) { result_.prefill_seconds += seconds; }
+  void AddDecodeSeconds(double seconds) { result_.decode_seconds += seconds; }
+  void Fail(absl::Status status);
+
+  bool finished() const { return finished_; }
+  int rounds() const { return result_.rounds; }
+  RequestResult TakeResult() { return std::move(result_); }
+
+  std::unique_ptr<DrafterState> drafter_state;
+
+ private:
+  void CommitPath(const TokenTree& tree, std::span<const int> nodes);
+
+  Request request_;
+  std::vector<TokenId> tokens_;  // prompt, then output
+  BlockTable table_;
+  StopChecker stop_;
+  RequestResult result_;
+  bool finished_ = false;
+};
+
+}  // namespace forerun

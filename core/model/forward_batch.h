@@ -1,0 +1,53 @@
+// What one call of a model computes: flat rows of several sequences. Prefill, chunked prefill, decode, chain
+// and tree are the same thing with different parents, and may be mixed in one batch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/kv/block_table.h"
+
+namespace forerun {
+
+enum class WantedOutput : uint8_t {
+  kNone,       // the row only fills the KV
+  kArgmax,     // RowOutput::argmax and best_logit
+  kLogProbOf,  // RowOutput::log_prob of `target`
+  kFull,       // RowOutput::logits
+};
+
+struct ForwardRow {
+  TokenId token = 0;
+  int32_t parent = -1;  // index within the segment of the row it follows; -1: follows the committed context
+  WantedOutput wanted = WantedOutput::kNone;
+  TokenId target = 0;  // for kLogProbOf
+};
+
+// Rows of one sequence. The caller has reserved a slot for each (row i writes the i-th reserved slot). Row
+// i's position is committed() + its depth. Parents come before children.
+struct ForwardSegment {
+  BlockTable* table = nullptr;
+  int32_t first_row = 0;
+  int32_t num_rows = 0;
+  bool causal = true;  // row i follows row i - 1; otherwise `parent` says
+};
+
+struct ForwardBatch {
+  std::vector<ForwardRow> rows;
+  std::vector<ForwardSegment> segments;
+};
+
+struct RowOutput {
+  TokenId argmax = -1;  // ties: the lowest id
+  float best_logit = 0;
+  double log_prob = 0;        // natural log, of the unwarped distribution
+  std::vector<float> logits;  // [vocab] for kFull
+};
+
+struct ForwardResult {
+  std::vector<RowOutput> rows;  // [batch rows]
+};
+
+}  // namespace forerun

@@ -1,0 +1,108 @@
+#include "core/model/forward_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "core/base/check.h"
+#include "core/base/status_macros.h"
+
+namespace forerun {
+namespace {
+
+absl::Status CheckRows(const ForwardBatch& batch, int vocab_size) {
+  int next = 0;
+  for (const ForwardSegment& segment : batch.segments) {
+    FORERUN_CHECK(segment.table != nullptr);
+    if (segment.first_row != next || segment.num_rows <= 0 || segment.num_rows > segment.table->reserved()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "forward batch: expected a segment from row ", next,
+          " with reserved slots for all rows, found rows ", segment.first_row, " to ",
+          segment.first_row + segment.num_rows, " and ", segment.table->reserved(), " reserved slots"));
+    }
+    next += segment.num_rows;
+  }
+  if (next != static_cast<int>(batch.rows.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("forward batch: expected segments over all ", batch.rows.size(), " rows, found ", next));
+  }
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    const ForwardRow& row = batch.rows[i];
+    if (row.token < 0 || row.token >= vocab_size || row.target < 0 || row.target >= vocab_size) {
+      return absl::InvalidArgumentError(absl::StrCat("forward batch: row ", i, ": expected token ids below ",
+                                                     vocab_size, ", found ", row.token, " and target ",
+                                                     row.target));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Row i of a causal segment sees everything up to itself through the block table.
+void PlanCausal(const ForwardSegment& segment, ForwardPlan& plan) {
+  for (int i = 0; i < segment.num_rows; ++i) {
+    const int position = segment.table->committed() + i;
+    plan.positions.push_back(position);
+    plan.attention.push_back({segment.table->block_data().data(), position + 1, nullptr, 0});
+  }
+}
+
+// A tree row sees the committed context, then its ancestors' slots in order of position, then itself.
+// `tail_offsets` collects where each row's tail starts in plan.tails, which may still move.
+absl::Status PlanTree(const ForwardBatch& batch, const ForwardSegment& segment, ForwardPlan& plan,
+                      std::vector<std::pair<int, std::size_t>>& tail_offsets) {
+  const int committed = segment.table->committed();
+  std::vector<int> depth(segment.num_rows);
+  for (int i = 0; i < segment.num_rows; ++i) {
+    const int parent = batch.rows[segment.first_row + i].parent;
+    if (parent < -1 || parent >= i) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "forward batch: tree row ", i, ": expected a parent from -1 to ", i - 1, ", found ", parent));
+    }
+    depth[i] = parent < 0 ? 0 : depth[parent] + 1;
+    const std::size_t begin = plan.tails.size();
+    plan.tails.resize(begin + depth[i] + 1);
+    int ancestor = i;
+    for (int level = depth[i]; level >= 0; --level) {
+      plan.tails[begin + level] = segment.table->Slot(committed + ancestor);
+      ancestor = batch.rows[segment.first_row + ancestor].parent;
+    }
+    plan.positions.push_back(committed + depth[i]);
+    tail_offsets.emplace_back(static_cast<int>(plan.attention.size()), begin);
+    plan.attention.push_back({segment.table->block_data().data(), committed, nullptr, depth[i] + 1});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ForwardPlan> PlanForward(const ForwardBatch& batch, int vocab_size, int context_length) {
+  FORERUN_RETURN_IF_ERROR(CheckRows(batch, vocab_size));
+  ForwardPlan plan;
+  std::vector<std::pair<int, std::size_t>> tail_offsets;
+  for (const ForwardSegment& segment : batch.segments) {
+    for (int i = 0; i < segment.num_rows; ++i) {
+      plan.slots.push_back(segment.table->Slot(segment.table->committed() + i));
+    }
+    if (segment.causal) {
+      PlanCausal(segment, plan);
+    } else {
+      FORERUN_RETURN_IF_ERROR(PlanTree(batch, segment, plan, tail_offsets));
+    }
+    for (int first = 0; first < segment.num_rows; first += kAttentionTileRows) {
+      plan.tiles.push_back(
+          {segment.first_row + first, std::min(kAttentionTileRows, segment.num_rows - first)});
+    }
+  }
+  for (const auto& [row, offset] : tail_offsets) plan.attention[row].tail = plan.tails.data() + offset;
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    if (batch.rows[i].wanted != WantedOutput::kNone) plan.wanted_rows.push_back(static_cast<int32_t>(i));
+  }
+  plan.max_position = *std::max_element(plan.positions.begin(), plan.positions.end());
+  if (plan.max_position >= context_length) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("forward batch: expected positions below the context length ", context_length,
+                     ", found ", plan.max_position));
+  }
+  return plan;
+}
+
+}  // namespace forerun

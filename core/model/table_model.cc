@@ -1,0 +1,162 @@
+#include "core/model/table_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/base/check.h"
+#include "core/base/random.h"
+#include "core/base/status_macros.h"
+
+namespace forerun {
+namespace {
+
+// A slot holds its token and its position, once in the keys and once in the values.
+struct Content {
+  float token = -1;
+  float position = -1;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+
+std::byte* KeyElement(const KvLayerView& layer, KvSlot slot, int dim) {
+  return slot.block + layer.offset + (dim * kBlockTokens + slot.offset) * sizeof(float);
+}
+
+std::byte* ValueElement(const KvLayerView& layer, KvSlot slot, int dim) {
+  return slot.block + layer.offset + layer.key_bytes() +
+         (slot.offset * layer.head_size + dim) * sizeof(float);
+}
+
+void WriteSlot(const KvLayerView& layer, KvSlot slot, const Content& content) {
+  std::memcpy(KeyElement(layer, slot, 0), &content.token, sizeof(float));
+  std::memcpy(KeyElement(layer, slot, layer.head_size - 1), &content.position, sizeof(float));
+  std::memcpy(ValueElement(layer, slot, 0), &content.token, sizeof(float));
+  std::memcpy(ValueElement(layer, slot, layer.head_size - 1), &content.position, sizeof(float));
+}
+
+absl::StatusOr<TokenId> ReadSlot(const KvLayerView& layer, KvSlot slot, int position, int vocab_size) {
+  Content key, value;
+  std::memcpy(&key.token, KeyElement(layer, slot, 0), sizeof(float));
+  std::memcpy(&key.position, KeyElement(layer, slot, layer.head_size - 1), sizeof(float));
+  std::memcpy(&value.token, ValueElement(layer, slot, 0), sizeof(float));
+  std::memcpy(&value.position, ValueElement(layer, slot, layer.head_size - 1), sizeof(float));
+  if (key != value || key.position != position || key.token < 0 || key.token >= vocab_size) {
+    return absl::InternalError(absl::StrCat("table model: the slot of position ", position, " holds token ",
+                                            key.token, " of position ", key.position, " as key and token ",
+                                            value.token, " of position ", value.position, " as value"));
+  }
+  return static_cast<TokenId>(key.token);
+}
+
+// Natural logarithm in basic IEEE arithmetic, so that every machine has the same logits.
+double LogOf(double p) { return p == 0 ? -std::numeric_limits<double>::infinity() : -NegativeLog(p); }
+
+int Parent(const ForwardSegment& segment, std::span<const ForwardRow> rows, int row) {
+  return segment.causal ? row - 1 : rows[row].parent;
+}
+
+int Depth(const ForwardSegment& segment, std::span<const ForwardRow> rows, int row) {
+  int depth = 0;
+  for (int at = Parent(segment, rows, row); at >= 0; at = Parent(segment, rows, at)) ++depth;
+  return depth;
+}
+
+absl::Status CheckSegment(const ForwardSegment& segment, std::span<const ForwardRow> rows, int vocab_size,
+                          int context_length) {
+  if (segment.num_rows > segment.table->reserved()) {
+    return absl::InvalidArgumentError(absl::StrCat("table model: ", segment.num_rows,
+                                                   " rows, reserved slots: ", segment.table->reserved()));
+  }
+  for (int row = 0; row < segment.num_rows; ++row) {
+    if (rows[row].token < 0 || rows[row].token >= vocab_size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("table model: token ", rows[row].token, " of ", vocab_size));
+    }
+    if (!segment.causal && (rows[row].parent < -1 || rows[row].parent >= row)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("table model: row ", row, " has parent ", rows[row].parent));
+    }
+    if (segment.table->committed() + Depth(segment, rows, row) >= context_length) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("table model: row ", row, " lies beyond ", context_length));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+TableModel::TableModel(KvPool& pool, ContextTable table, int context_length)
+    : table_(std::move(table)), context_length_(context_length) {
+  const absl::StatusOr<int> id =
+      pool.RegisterLayout(KvLayout({{.kv_heads = 1, .head_size = 16, .window = 0}}, KvDtype::kF32));
+  FORERUN_CHECK(id.ok());
+  kv_layout_id_ = *id;
+  layer_ = pool.layout(*id).layer(0);
+}
+
+std::vector<float> TableModel::Logits(std::span<const TokenId> context) const {
+  std::vector<float> logits;
+  for (const double p : table_.Row(context)) logits.push_back(static_cast<float>(LogOf(p)));
+  return logits;
+}
+
+absl::StatusOr<std::vector<TokenId>> TableModel::ReadContext(const ForwardSegment& segment,
+                                                             std::span<const ForwardRow> rows,
+                                                             int row) const {
+  std::vector<TokenId> reversed;
+  const int committed = segment.table->committed();
+  int position = committed + Depth(segment, rows, row);
+  for (int at = row; position >= 0 && static_cast<int>(reversed.size()) < table_.order(); --position) {
+    const KvSlot slot = segment.table->Slot(at >= 0 ? committed + at : position);
+    FORERUN_ASSIGN_OR_RETURN(const TokenId token, ReadSlot(layer_, slot, position, vocab_size()));
+    reversed.push_back(token);
+    if (at >= 0) at = Parent(segment, rows, at);
+  }
+  std::reverse(reversed.begin(), reversed.end());
+  return reversed;
+}
+
+RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> context) const {
+  RowOutput output;
+  const std::vector<float> logits = Logits(context);
+  if (row.wanted == WantedOutput::kArgmax) {
+    output.argmax = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  } else if (row.wanted == WantedOutput::kLogProbOf) {
+    output.log_prob = LogOf(table_.Row(context)[row.target]);
+  } else if (row.wanted == WantedOutput::kFull) {
+    output.logits = logits;
+  }
+  return output;
+}
+
+absl::StatusOr<ForwardResult> TableModel::Forward(const ForwardBatch& batch) {
+  const auto start = std::chrono::steady_clock::now();
+  ForwardResult result;
+  result.rows.resize(batch.rows.size());
+  for (const ForwardSegment& segment : batch.segments) {
+    const std::span<const ForwardRow> rows =
+        std::span(batch.rows).subspan(segment.first_row, segment.num_rows);
+    FORERUN_RETURN_IF_ERROR(CheckSegment(segment, rows, vocab_size(), context_length_));
+    const int committed = segment.table->committed();
+    for (int row = 0; row < segment.num_rows; ++row) {
+      const Content content = {.token = static_cast<float>(rows[row].token),
+                               .position = static_cast<float>(committed + Depth(segment, rows, row))};
+      WriteSlot(layer_, segment.table->Slot(committed + row), content);
+    }
+    for (int row = 0; row < segment.num_rows; ++row) {
+      FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> context, ReadContext(segment, rows, row));
+      result.rows[segment.first_row + row] = Output(rows[row], context);
+    }
+  }
+  ++counters_.forwards;
+  counters_.rows += static_cast<int64_t>(batch.rows.size());
+  counters_.weight_bytes_read += static_cast<int64_t>(table_.num_rows()) * vocab_size() * sizeof(double);
+  counters_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace forerun

@@ -1,0 +1,145 @@
+// Two supports meet in one walk over ascending ids.
+#include "core/sampling/distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/sampling/warp.h"
+
+namespace forerun {
+namespace {
+
+// Walks the union of two supports in id order: visit(token, p, q).
+template <typename Visit>
+void MergeWalk(const Distribution& p, const Distribution& q, Visit visit) {
+  const std::span<const TokenId> p_tokens = p.tokens(), q_tokens = q.tokens();
+  const std::span<const double> p_values = p.probabilities(), q_values = q.probabilities();
+  std::size_t i = 0, j = 0;
+  while (i < p_tokens.size() || j < q_tokens.size()) {
+    const bool has_p = j == q_tokens.size() || (i < p_tokens.size() && p_tokens[i] <= q_tokens[j]);
+    const bool has_q = i == p_tokens.size() || (j < q_tokens.size() && q_tokens[j] <= p_tokens[i]);
+    visit(has_p ? p_tokens[i] : q_tokens[j], has_p ? p_values[i] : 0.0, has_q ? q_values[j] : 0.0);
+    i += has_p;
+    j += has_q;
+  }
+}
+
+}  // namespace
+
+Distribution::Distribution(std::vector<TokenId> tokens, std::vector<double> weights)
+    : tokens_(std::move(tokens)), probabilities_(std::move(weights)) {
+  double sum = 0;
+  for (const double weight : probabilities_) sum += weight;
+  if (tokens_.empty() || sum == 0) {
+    tokens_.clear();
+    probabilities_.clear();
+    return;
+  }
+  FORERUN_CHECK(sum > 0 && std::isfinite(sum));
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    const double probability = probabilities_[i] / sum;
+    tokens_[kept] = tokens_[i];
+    probabilities_[kept] = probability;
+    kept += probability > 0;
+  }
+  tokens_.resize(kept);
+  probabilities_.resize(kept);
+}
+
+Distribution Distribution::PointMass(TokenId token) { return Distribution({token}, {1.0}); }
+
+Distribution Distribution::FromWeights(std::span<const double> weights) {
+  std::vector<TokenId> tokens;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    FORERUN_CHECK(weights[i] >= 0);
+    if (weights[i] == 0) continue;
+    tokens.push_back(static_cast<TokenId>(i));
+    kept.push_back(weights[i]);
+  }
+  FORERUN_CHECK(!tokens.empty());
+  return Distribution(std::move(tokens), std::move(kept));
+}
+
+Distribution Distribution::FromLogits(std::span<const float> logits, const Sampling& sampling,
+                                      const History& history) {
+  FORERUN_CHECK(!logits.empty());
+  if (sampling.plain_argmax()) return PointMass(BestLogit(logits));
+  const std::vector<float> adjusted = AdjustLogits(logits, sampling, history);
+  const TokenId best = BestLogit(adjusted);
+  if (sampling.greedy() || !std::isfinite(adjusted[best])) return PointMass(best);
+  WeightedTokens weighted = TopKWeights(adjusted, adjusted[best], sampling.temperature, sampling.top_k);
+  KeepTopP(weighted, sampling.top_p);
+  KeepMinP(weighted, sampling.min_p);
+  return Distribution(std::move(weighted.tokens), std::move(weighted.weights));
+}
+
+double Distribution::operator[](TokenId token) const {
+  const auto found = std::lower_bound(tokens_.begin(), tokens_.end(), token);
+  return found != tokens_.end() && *found == token ? probabilities_[found - tokens_.begin()] : 0;
+}
+
+TokenId Distribution::Argmax() const {
+  FORERUN_CHECK(!empty());
+  return tokens_[std::max_element(probabilities_.begin(), probabilities_.end()) - probabilities_.begin()];
+}
+
+Distribution Distribution::MinusClamped(const Distribution& q) const {
+  std::vector<TokenId> tokens;
+  std::vector<double> weights;
+  MergeWalk(*this, q, [&](TokenId token, double p_token, double q_token) {
+    if (p_token <= q_token) return;
+    tokens.push_back(token);
+    weights.push_back(p_token - q_token);
+  });
+  return Distribution(std::move(tokens), std::move(weights));
+}
+
+Distribution Distribution::Without(TokenId token) const {
+  Distribution rest = *this;
+  const auto found = std::lower_bound(rest.tokens_.begin(), rest.tokens_.end(), token);
+  if (found == rest.tokens_.end() || *found != token) return rest;
+  rest.probabilities_.erase(rest.probabilities_.begin() + (found - rest.tokens_.begin()));
+  rest.tokens_.erase(found);
+  return Distribution(std::move(rest.tokens_), std::move(rest.probabilities_));
+}
+
+TokenId Distribution::DrawAt(double u) const {
+  FORERUN_CHECK(!empty() && u >= 0 && u < 1);
+  double sum = 0;
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    sum += probabilities_[i];
+    if (u < sum) return tokens_[i];
+  }
+  return tokens_.back();  // u lies above a sum that rounding left just below 1
+}
+
+TokenId Distribution::DrawRace(const RandomKey& key) const {
+  FORERUN_CHECK(!empty());
+  // -log(u) >= 1 - u, so most tokens are seen to lose before the logarithm; the margin covers all rounding.
+  constexpr double kMargin = 1 - 1e-9;
+  const RandomStream stream(key);
+  double best_clock = std::numeric_limits<double>::infinity();
+  TokenId best = tokens_.front();
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    const double u = stream.PositiveUniform(tokens_[i]);
+    if ((1 - u) * kMargin > best_clock * probabilities_[i]) continue;
+    const double clock = NegativeLog(u) / probabilities_[i];
+    if (clock >= best_clock) continue;
+    best_clock = clock;
+    best = tokens_[i];
+  }
+  return best;
+}
+
+double Overlap(const Distribution& p, const Distribution& q) {
+  double sum = 0;
+  MergeWalk(p, q, [&sum](TokenId, double p_token, double q_token) { sum += std::min(p_token, q_token); });
+  return sum;
+}
+
+}  // namespace forerun

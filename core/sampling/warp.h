@@ -1,0 +1,37 @@
+// From logits to the tokens that may be drawn and their weights: the steps of sampling.h, one function each.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/sampling/sampling.h"
+
+namespace forerun {
+
+// Parallel arrays in ascending id order. Weights need not sum to 1.
+struct WeightedTokens {
+  std::vector<TokenId> tokens;
+  std::vector<double> weights;  // same length, each > 0
+};
+
+// The lowest id with the greatest value, NaN counting as minus infinity; 0 where all are minus infinity.
+TokenId BestLogit(std::span<const float> logits);
+
+// NaN becomes minus infinity; then repetition penalty, presence and frequency penalty, bias. Tokens that the
+// row does not have are passed over: a draft may know fewer words than its target.
+std::vector<float> AdjustLogits(std::span<const float> logits, const Sampling& sampling,
+                                const History& history);
+
+// exp((logit - best) / temperature) of the top_k tokens (all where top_k is 0). Equal logits at the edge: the
+// lower ids stay. Tokens whose weight underflows to 0 are dropped. temperature > 0, best finite.
+WeightedTokens TopKWeights(std::span<const float> logits, float best, float temperature, int top_k);
+
+// Keeps the fewest tokens, by falling weight (ties: lower ids first), whose share of the sum reaches top_p:
+// the token that crosses stays.
+void KeepTopP(WeightedTokens& weighted, double top_p);
+
+// Keeps the tokens with weight >= min_p * the greatest weight.
+void KeepMinP(WeightedTokens& weighted, double min_p);
+
+}  // namespace forerun

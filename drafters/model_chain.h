@@ -1,0 +1,34 @@
+// A chain of tokens written ahead by a model: the drafter behind `draft_model` and `oracle`.
+// Paper: Leviathan et al. 2023 (arXiv:2211.17192), Chen et al. 2023 (arXiv:2302.01318).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/engine/drafter.h"
+#include "core/kv/kv_pool.h"
+#include "core/model/model.h"
+
+namespace forerun {
+
+// How the model's next token is chosen.
+enum class DraftSampling {
+  kGreedy,   // its best token: a point mass
+  kSampled,  // a draw from its warped distribution q
+  kCoupled,  // the same draw with the noise that the target's own draw at that position will use: where p and
+             // q are alike both mostly fall on the same token
+};
+
+struct ModelChainOptions {
+  std::string name;
+  DraftSampling sampling = DraftSampling::kGreedy;
+  // The chain ends before a token when the model gives its best token there less than this (temperature 1).
+  // Decided on the distribution, before the draw: the proposals keep their law.
+  double min_confidence = 0;
+};
+
+// `model` and `pool` outlive the drafter. Keeps one block table a sequence; a draft step is one forward over
+// all sequences.
+std::unique_ptr<Drafter> MakeModelChainDrafter(Model& model, KvPool& pool, ModelChainOptions options);
+
+}  // namespace forerun

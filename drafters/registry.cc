@@ -1,0 +1,65 @@
+#include "drafters/registry.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "core/base/status_macros.h"
+
+namespace forerun {
+
+#define DRAFTER(Name, key, description, needs_draft_model)                            \
+  absl::StatusOr<std::unique_ptr<Drafter>> Make##Name##Drafter(ObjectReader& options, \
+                                                               const DrafterResources& resources);
+#include "drafters/drafter_list.inc"
+#undef DRAFTER
+
+namespace {
+
+using Maker = absl::StatusOr<std::unique_ptr<Drafter>> (*)(ObjectReader&, const DrafterResources&);
+struct Entry {
+  DrafterInfo info;
+  Maker make;
+};
+
+const std::vector<Entry>& Entries() {
+#define DRAFTER(Name, key, description, needs_draft_model) \
+  {{key, description, needs_draft_model}, Make##Name##Drafter},
+  static const std::vector<Entry>& entries = *new std::vector<Entry>{
+#include "drafters/drafter_list.inc"
+  };
+#undef DRAFTER
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<DrafterInfo>& ListDrafters() {
+  static const std::vector<DrafterInfo>& list = *[] {
+    auto* infos = new std::vector<DrafterInfo>;
+    for (const Entry& entry : Entries()) infos->push_back(entry.info);
+    return infos;
+  }();
+  return list;
+}
+
+absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const Json& options, const DrafterResources& resources) {
+  ObjectReader reader(options, "drafter");
+  std::vector<std::string> keys;
+  for (const DrafterInfo& info : ListDrafters()) keys.push_back(info.key);
+  const std::string type = reader.Choice("type", "", keys);
+  for (const Entry& entry : Entries()) {
+    if (type != entry.info.key) continue;
+    if (entry.info.needs_draft_model && resources.draft == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("drafter.type: \"", type, "\" needs a draft model, found none"));
+    }
+    absl::StatusOr<std::unique_ptr<Drafter>> drafter = entry.make(reader, resources);
+    FORERUN_RETURN_IF_ERROR(
+        reader.Finish());  // what is wrong with the options comes before what came of them
+    return drafter;
+  }
+  FORERUN_RETURN_IF_ERROR(reader.Finish());
+  return absl::InvalidArgumentError(
+      absl::StrCat("drafter.type: expected one of ", absl::StrJoin(keys, ", "), ", found none"));
+}
+
+}  // namespace forerun

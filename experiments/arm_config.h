@@ -1,0 +1,32 @@
+// One arm of an experiment: a drafter, how many tokens it may draft, the rule that verifies, and the
+// sampling.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "core/base/json.h"
+#include "core/sampling/sampling.h"
+
+namespace forerun {
+
+struct ArmConfig {
+  std::string name;
+  std::string drafter_type;
+  int num_speculative_tokens = 0;  // K, root not counted
+  Json drafter;                    // what MakeDrafter() gets: "type" and its own options
+  std::string rule;
+  Sampling sampling;
+  bool own_sampling = false;  // differs from the experiment's
+
+  bool drafts() const { return drafter_type != "none" && num_speculative_tokens > 0; }
+};
+
+// `where` is the arm's path ("arms.1"). `sampling`: the experiment's, which the arm's own keys override.
+absl::StatusOr<ArmConfig> ReadArm(const Json& json, const std::string& where, const Sampling& sampling);
+Json ArmJson(const ArmConfig& arm);
+
+// Whether drafters of this type use the experiment's draft model.
+bool NeedsDraftModel(const std::string& drafter_type);
+
+}  // namespace forerun

@@ -1,0 +1,50 @@
+// Rows of the comparison table, arm x category, from run directories alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/base/json.h"
+#include "experiments/config.h"
+#include "experiments/metrics.h"
+#include "experiments/run_files.h"
+
+namespace forerun {
+
+struct LoadedRun {
+  std::string directory;
+  ExperimentConfig config;
+  Json environment;  // environment.json; its "sessions" are not empty
+  RunRecords records;
+};
+absl::StatusOr<LoadedRun> LoadRun(const std::string& directory);
+
+inline constexpr char kAllCategories[] = "all";
+
+struct ComparisonRow {
+  std::string run;
+  std::string arm;
+  std::string category;  // kAllCategories: over everything
+  bool is_baseline = false;
+  int prompts = 0;
+  int requests = 0;  // served
+  int errors = 0;
+  RoundCounts counts;
+  TimeSplit time;
+  std::optional<double> tau, tau_request_mean, acceptance_rate, coverage;
+  Positions positions;
+  std::optional<double> tokens_per_second, ms_per_round;
+  std::optional<double> speedup;  // 1 for the baseline itself
+  std::optional<Interval> speedup_interval;
+  std::optional<double> draft_cost, verify_cost;  // d, and the verify part of a round over t(1)
+  std::optional<Identity> identity;  // nothing where the law does not promise the baseline's very text
+  std::string law;                   // "greedy_identical", "exact_law"
+  std::string arithmetic;            // "bitwise", "tolerance"
+};
+
+// Every arm, for "all" first and, if `by_category`, for each category in order of appearance.
+std::vector<ComparisonRow> CompareRun(const LoadedRun& run, bool by_category);
+
+}  // namespace forerun

@@ -1,0 +1,63 @@
+// y[r, o] = sum over k of x[r, k] * w[o, k], plus bias[o] where there is one.
+//
+// Numerics (both: one accumulator per (row, output), columns strictly in order, so a result depends on
+// its own row and output alone; fma is the fused operation, rounded once):
+//   f32:  acc = fma(w[k], x[k], acc) for k = 0, 1, ...        w dequantised as DequantizeRow says
+//   a8:   x as quantize_rows.h makes it. A weight is s * (code - offset) - m with integer code and
+//         offset, and float s and m that are constant over a sub-block of 32 columns (16 for Q2_K,
+//         Q3_K, Q6_K):
+//           for each sub-block in order:
+//             isum = sum of (code - offset) * q           exact, int32
+//             acc = fma(float(isum), s * d, acc)          s, s * d each rounded once
+//             acc = fma(-m, d * float(qsum), acc)         types with a minimum only
+//           d: the activation block's scale; qsum: the sub-block's sum of q
+//         s and m: Q4_0, Q5_0, Q8_0: d; Q4_1, Q5_1: d and -min; K-quants: d * sc and dmin * mn, rounded
+//         once. Weights stored as F32, F16 or BF16 have no codes: they are multiplied as in f32.
+// The bias is added last, one rounding.
+//
+// The ladder, measured on one thread of Zen 4, K = 1536; GMAC/s with the weights in L2 and 16 rows:
+//   1. 16 outputs interleaved, the codes of 32 columns decoded into registers, rows in the inner loop
+//      with their sums in memory, so that one kernel does any number of rows: Q4_K 104 (AVX2), 154
+//      (vpdpbusd, whose port allows about 170). Kernels for exactly 5..8 rows with the sums in registers
+//      were no faster (149 at 8, both ways).
+//   2. Prefetch: with the scales in a region of their own, half the bandwidth was lost wherever a group
+//      was longer than the prefetch distance (16 of 34 GB/s). Scales in front of their codes: 31-35 GB/s
+//      at 1-2 rows from 7 KiB ahead on; 4 KiB loses 5 %, 2 KiB half. Into L2; one row on AVX-512 gains a
+//      third from L1 instead.
+//   3. AVX2, codes of 5 and 6 bits centred, so that 16 or 32 columns fit 16-bit sums without widening:
+//      Q6_K 83 -> 91, Q5_0 104. Two or four chains of 16-bit adds in place of one changed nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/matmul/packed_matrix.h"
+#include "kernels/variants.h"
+
+namespace forerun {
+
+struct MatmulArgs {
+  PackedMatrix weights;
+  int64_t rows = 0;
+  const float* x = nullptr;       // [rows, columns]; f32 numerics, and a8 over float weights
+  const int8_t* codes = nullptr;  // [rows, columns]; a8, as in QuantizeRowsArgs
+  const float* scales = nullptr;  // [rows, columns / 32]
+  const int32_t* sums = nullptr;  // [rows, columns / 16]
+  const float* bias = nullptr;    // [outputs] or null
+  float* y = nullptr;             // [rows, y_stride]; only [0, outputs) of a row is written
+  int64_t y_stride = 0;
+};
+
+// Unit: one group of 16 outputs, over all rows: a weight is read from memory once, whatever their number.
+void MatmulF32Reference(const MatmulArgs&, WorkRange, Lane&);
+void MatmulF32Avx2(const MatmulArgs&, WorkRange, Lane&);
+void MatmulF32Avx512(const MatmulArgs&, WorkRange, Lane&);
+inline constexpr Variants<MatmulArgs> kMatmulF32{MatmulF32Reference, MatmulF32Avx2, MatmulF32Avx512};
+
+void MatmulA8Reference(const MatmulArgs&, WorkRange, Lane&);
+void MatmulA8Avx2(const MatmulArgs&, WorkRange, Lane&);
+void MatmulA8Avx512(const MatmulArgs&, WorkRange, Lane&);
+void MatmulA8Avx512Vnni(const MatmulArgs&, WorkRange, Lane&);
+inline constexpr Variants<MatmulArgs> kMatmulA8{MatmulA8Reference, MatmulA8Avx2, MatmulA8Avx512,
+                                                MatmulA8Avx512Vnni};
+
+}  // namespace forerun

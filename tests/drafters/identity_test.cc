@@ -1,0 +1,249 @@
+// Speculation changes nothing: end to end on the tiny pair, every drafter and every K gives the text of
+// `none`.
+#include <algorithm>
+#include <numeric>
+
+#include "gtest/gtest.h"
+#include "tests/support/completion.h"
+#include "tests/support/test_models.h"
+
+namespace forerun {
+namespace {
+
+class Pair {
+ public:
+  Pair(const std::string& target, const std::string& draft) : target_(target, {}, 2) {
+    absl::StatusOr<LoadedModel> loaded =
+        LoadModel(draft, {}, target_.kernels, target_.threads, *target_.pool);
+    if (loaded.ok()) draft_ = *std::move(loaded);
+  }
+  DrafterResources resources() {
+    return {.target = &target_.model(), .draft = draft_.model.get(), .pool = target_.pool.get()};
+  }
+  Model& target() { return target_.model(); }
+  KvPool& pool() { return *target_.pool; }
+  const Tokenizer& tokenizer() { return target_.tokenizer(); }
+
+ private:
+  TestModel target_;
+  LoadedModel draft_;
+};
+
+struct Strategy {
+  const char* name;
+  const char* json;
+};
+constexpr Strategy kStrategies[] = {
+    {"none", R"({"type": "none"})"},
+    {"ngram", R"({"type": "ngram", "ngram": {"min": 1, "max": 3}})"},
+    {"draft_model", R"({"type": "draft_model"})"},
+    {"draft_model sampled", R"({"type": "draft_model", "sample": "sampled"})"},
+    {"draft_model coupled", R"({"type": "draft_model", "sample": "coupled"})"},
+    {"draft_model confident", R"({"type": "draft_model", "min_confidence": 0.3})"},
+    {"oracle", R"({"type": "oracle"})"},
+    {"random", R"({"type": "random"})"},
+};
+
+const char* const kPrompts[] = {
+    "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n",
+    "import os\nimport sys\n\ndef main():\n    for name in os.listdir(",
+    "    return self",
+};
+
+class TinyIdentity : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { pair_ = new Pair(TinyTargetPath(), TinyDraftPath()); }
+  static void TearDownTestSuite() {
+    delete pair_;
+    pair_ = nullptr;
+  }
+  Request MakeRequest(const char* prompt, int tokens) {
+    Request request;
+    request.id = 1;
+    request.prompt = *pair_->tokenizer().Encode(prompt, {});
+    request.verifier = &Rule("greedy");
+    request.max_new_tokens = tokens;
+    return request;
+  }
+  static Pair* pair_;
+};
+Pair* TinyIdentity::pair_ = nullptr;
+
+TEST_F(TinyIdentity, GreedyTextEqualsPlainForEveryDrafterAndEveryK) {
+  constexpr int kTokens = 48;
+  std::vector<int> every_k(16);
+  std::iota(every_k.begin(), every_k.end(), 1);
+  const std::vector<int> some_k = {1, 4, 16};
+  for (const Strategy& strategy : kStrategies) {
+    const std::string name = strategy.name;
+    const auto drafter = MakeDrafterOrDie(strategy.json, pair_->resources());
+    int64_t drafted = 0, accepted = 0;
+    for (const char* prompt : kPrompts) {
+      Request request = MakeRequest(prompt, kTokens);
+      const std::vector<TokenId> plain = Complete(pair_->target(), pair_->pool(), request).result.output;
+      request.drafter = drafter.get();
+      for (const int k : prompt == kPrompts[0] ? every_k : some_k) {
+        SCOPED_TRACE(testing::Message() << name << ", K = " << k);
+        request.num_speculative_tokens = k;
+        const Completion completion = Complete(pair_->target(), pair_->pool(), request);
+        EXPECT_EQ(completion.result.output, plain);
+        EXPECT_EQ(CheckRecords(request, completion), "");
+        drafted += completion.result.drafted;
+        accepted += completion.result.accepted;
+        if (name == "oracle") {
+          EXPECT_EQ(completion.result.rounds, (kTokens + k) / (k + 1));
+        }
+      }
+    }
+    // Not vacuous: something was drafted, something stood and something fell, where that can be.
+    if (name == "none") continue;
+    EXPECT_GT(drafted, 0) << name;
+    if (name != "random") {
+      EXPECT_GT(accepted, 0) << name;
+    }
+    if (name != "oracle") {
+      EXPECT_GT(drafted - accepted, 0) << name;
+    }
+  }
+  EXPECT_EQ(pair_->pool().usage().blocks_in_use, 0);
+}
+
+TEST_F(TinyIdentity, ExactMatchGivesTheTextOfPlainSampling) {
+  Request request = MakeRequest(kPrompts[0], 64);
+  request.verifier = &Rule("exact_match");
+  const std::vector<TokenId> greedy = Complete(pair_->target(), pair_->pool(), request).result.output;
+  std::vector<std::vector<TokenId>> texts{greedy};
+  for (const uint64_t seed : {1, 2, 3}) {
+    request.sampling = {.temperature = 0.8f, .seed = seed};
+    request.drafter = nullptr;
+    const std::vector<TokenId> plain = Complete(pair_->target(), pair_->pool(), request).result.output;
+    EXPECT_EQ(std::count(texts.begin(), texts.end(), plain), 0) << "seeds and greedy differ";
+    texts.push_back(plain);
+    for (const Strategy& strategy : kStrategies) {
+      const auto drafter = MakeDrafterOrDie(strategy.json, pair_->resources());
+      request.drafter = drafter.get();
+      for (const int k : {1, 3, 8}) {
+        request.num_speculative_tokens = k;
+        const Completion completion = Complete(pair_->target(), pair_->pool(), request);
+        EXPECT_EQ(completion.result.output, plain) << strategy.name << ", K = " << k << ", seed " << seed;
+        if (strategy.name == std::string("oracle")) {
+          EXPECT_EQ(completion.result.rounds, (64 + k) / (k + 1));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(TinyIdentity, PenaltiesMeanTheSameAtEveryNode) {
+  Request request = MakeRequest(kPrompts[0], 48);
+  request.sampling.repetition_penalty = 1.3f;
+  request.sampling.presence_penalty = 0.4f;
+  request.sampling.frequency_penalty = 0.2f;
+  request.sampling.logit_bias = {{request.prompt[0], 2.0f}};
+  const std::vector<TokenId> plain = Complete(pair_->target(), pair_->pool(), request).result.output;
+  const Request unpenalised = MakeRequest(kPrompts[0], 48);
+  EXPECT_NE(plain, Complete(pair_->target(), pair_->pool(), unpenalised).result.output)
+      << "the penalties do nothing here";
+  for (const Strategy& strategy : kStrategies) {
+    const auto drafter = MakeDrafterOrDie(strategy.json, pair_->resources());
+    request.drafter = drafter.get();
+    request.num_speculative_tokens = 5;
+    const Completion completion = Complete(pair_->target(), pair_->pool(), request);
+    EXPECT_EQ(completion.result.output, plain) << strategy.name;
+    if (strategy.name == std::string("oracle")) {
+      EXPECT_EQ(completion.result.rounds, 8);
+    }
+  }
+}
+
+TEST_F(TinyIdentity, BatchesOfMixedStrategiesEqualEachSequenceAlone) {
+  std::vector<std::unique_ptr<Drafter>> drafters;
+  std::vector<Request> requests;
+  std::vector<std::vector<TokenId>> alone;
+  for (const char* prompt : kPrompts) {
+    for (const Strategy& strategy : kStrategies) {
+      drafters.push_back(MakeDrafterOrDie(strategy.json, pair_->resources()));
+      Request request = MakeRequest(prompt, 24);
+      request.id = 100 + requests.size();
+      alone.push_back(Complete(pair_->target(), pair_->pool(), request).result.output);
+      request.drafter = drafters.back().get();
+      request.num_speculative_tokens = 1 + static_cast<int>(requests.size() % 6);
+      requests.push_back(request);
+    }
+  }
+  const std::vector<Completion> together =
+      CompleteAll(pair_->target(), pair_->pool(), requests,
+                  {.max_sequences = 7, .max_batch_rows = 40, .prefill_chunk = 11});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_EQ(together[i].result.output, alone[i]) << "request " << i;
+    EXPECT_EQ(CheckRecords(requests[i], together[i]), "");
+  }
+  EXPECT_EQ(pair_->pool().usage().blocks_in_use, 0);
+}
+
+TEST_F(TinyIdentity, EachWeightIsStreamedOncePerForwardAndNoRowComputedTwice) {
+  Request request = MakeRequest(kPrompts[0], 40);
+  const auto ngram = MakeDrafterOrDie(R"({"type": "ngram"})", pair_->resources());
+  request.drafter = ngram.get();
+  request.num_speculative_tokens = 6;
+  const Model::Counters before = pair_->target().counters();
+  const Completion completion = Complete(pair_->target(), pair_->pool(), request);
+  const Model::Counters after = pair_->target().counters();
+  int64_t verified = 0;
+  for (const RoundRecord& round : completion.rounds) verified += 1 + round.drafted;
+  const int64_t prefill = static_cast<int64_t>(request.prompt.size()) - 1;
+  EXPECT_EQ(after.rows - before.rows, prefill + verified);
+  EXPECT_EQ(after.forwards - before.forwards, 1 + completion.result.rounds);  // the prompt fits one chunk
+  // One forward over many rows reads what one over a single row reads.
+  const int64_t head = PackedBytes(TensorType::kF16, 4096, 256);
+  const int64_t per_round =
+      (after.weight_bytes_read - before.weight_bytes_read + head) / (1 + completion.result.rounds);
+  request.drafter = nullptr;
+  const Completion plain = Complete(pair_->target(), pair_->pool(), request);
+  const int64_t plain_bytes = pair_->target().counters().weight_bytes_read - after.weight_bytes_read + head;
+  EXPECT_EQ(plain_bytes / (1 + plain.result.rounds), per_round);
+}
+
+// --- the pinned models, where they were fetched ---
+
+void ExpectIdentityOnPinned(const std::string& target, const std::string& draft,
+                            const std::vector<int>& widths, int tokens) {
+  if (PinnedModelPath(target).empty()) GTEST_SKIP() << NotFetched(target);
+  if (!draft.empty() && PinnedModelPath(draft).empty()) GTEST_SKIP() << NotFetched(draft);
+  Pair pair(PinnedModelPath(target), draft.empty() ? TinyDraftPath() : PinnedModelPath(draft));
+  Request request;
+  request.prompt =
+      *pair.tokenizer().Encode("def fibonacci(n):\n    \"\"\"Return the n-th Fibonacci number.\"\"\"\n", {});
+  request.verifier = &Rule("greedy");
+  request.max_new_tokens = tokens;
+  const std::vector<TokenId> plain = Complete(pair.target(), pair.pool(), request).result.output;
+  for (const Strategy& strategy : kStrategies) {
+    const std::string name = strategy.name;
+    if (draft.empty() && name.starts_with("draft_model")) continue;
+    const auto drafter = MakeDrafterOrDie(strategy.json, pair.resources());
+    for (const int k : widths) {
+      request.drafter = drafter.get();
+      request.num_speculative_tokens = k;
+      const Completion completion = Complete(pair.target(), pair.pool(), request);
+      EXPECT_EQ(completion.result.output, plain) << name << ", K = " << k;
+      EXPECT_EQ(CheckRecords(request, completion), "");
+      if (name == "oracle") {
+        EXPECT_EQ(completion.result.rounds, (tokens + k) / (k + 1));
+      }
+    }
+  }
+}
+
+TEST(PinnedIdentity, SlowSmolLm2EveryK) {
+  std::vector<int> widths;
+  for (int k = 1; k <= 16; ++k) widths.push_back(k);
+  ExpectIdentityOnPinned("smollm2-135m-instruct-q4_1", "", widths, 40);
+}
+
+TEST(PinnedIdentity, SlowQwenPair) {
+  ExpectIdentityOnPinned("qwen2.5-coder-1.5b-instruct-q4_k_m", "qwen2.5-coder-0.5b-instruct-q4_k_m",
+                         {1, 4, 16}, 34);
+}
+
+}  // namespace
+}  // namespace forerun

@@ -1,0 +1,87 @@
+// `forerun run` and `forerun compare` as their users meet them.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/base/json.h"
+#include "experiments/compare.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/program_test.h"
+
+namespace forerun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class RunCommandTest : public ProgramTest {};
+
+TEST_F(RunCommandTest, FullDiskKeepsWhatIsDone) {
+  // The limit must hold the config, the environment and some requests, but not all of them.
+  std::vector<std::string> arguments = {"run", kConfig, "--set", "max_new_tokens=8", "--out", "run"};
+  const ProgramResult full = Run(arguments, {.file_bytes = 12000});
+  ExpectOneLineError(full, 4, "cannot write: File too large");
+  const auto before = ReadRunRecords(folder_ / "run");
+  ASSERT_TRUE(before.ok()) << before.status();
+  EXPECT_GT(before->requests.size(), 0u);
+  arguments.push_back("--resume");
+  const ProgramResult resumed = Run(arguments);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(ReadRunRecords(folder_ / "run")->requests.size(), 9u * 6);
+}
+
+TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
+  const ProgramResult run = RunSmoke({"--out", "run"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const char* name :
+       {kConfigFile, kEnvironmentFile, kRequestsFile, kRoundsFile, kSummaryFile, kReportFile}) {
+    EXPECT_TRUE(std::filesystem::exists((folder_ / "run/") + name)) << name;
+  }
+  ExpectOneLineError(RunSmoke({"--out", "run"}), 2, "--resume");
+  const ProgramResult markdown = Run({"compare", "run"});
+  EXPECT_THAT(markdown.out, HasSubstr("| all"));
+  EXPECT_THAT(markdown.out, HasSubstr("greedy_identical, bitwise"));
+  EXPECT_THAT(Run({"compare", "run", "--format", "csv"}).out, StartsWith("run,arm,category,baseline,"));
+  const auto json = ParseJson(Run({"compare", "run", "--format", "json", "--by", "arm"}).out, "compare");
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_EQ((*json)["rows"].size(), 5u);
+  EXPECT_EQ((*json)["rows"][3]["arm"], "oracle-k4");
+  EXPECT_EQ((*json)["rows"][3]["acceptance_rate"], 1.0);
+  for (const Json& row : (*json)["rows"]) EXPECT_EQ(row["identical"], row["identical_of"]);
+  ExpectOneLineError(Run({"compare", "nowhere"}), 3, "nowhere: no run here");
+}
+
+TEST_F(RunCommandTest, SampledRunsPairByTheirKeys) {
+  const ProgramResult run = RunSmoke({"--out", "run", "--set", "sampling.temperature=0.8", "--set",
+                                      "arms.1.verifier={\"rule\": \"exact_match\"}"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto loaded = LoadRun(folder_ / "run");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const std::vector<ComparisonRow> rows = CompareRun(*loaded, false);
+  EXPECT_EQ(rows[1].law, "exact_law");
+  ASSERT_TRUE(rows[1].identity.has_value());
+  EXPECT_EQ(rows[1].identity->identical, rows[1].identity->compared);  // the very text of plain sampling
+  EXPECT_FALSE(rows[2].identity.has_value());  // rejection promises the law, not the text
+}
+
+// In a run it is the request's error: the others finish, and the table counts it.
+TEST_F(RunCommandTest, RunGoesOnAfterARequestThatRanOut) {
+  std::ofstream prompts(folder_ / "prompts.jsonl");
+  std::string longer;
+  for (int i = 0; i < 170; ++i) longer += "x = y\\n";
+  prompts << "{\"id\": 1, \"category\": \"long\", \"prompt\": \"" << longer << "\"}\n"
+          << "{\"id\": 2, \"category\": \"short\", \"prompt\": \"x = y\\n\"}\n";
+  prompts.close();
+  const ProgramResult run = Run(
+      {"run", kConfig, "--out", "run", "--set", "prompts={\"file\": \"" + (folder_ / "prompts.jsonl") + "\"}",
+       "--set", "engine={\"kv_budget_mib\": 4, \"kv_dtype\": \"f32\"}", "--set", "max_new_tokens=8"});
+  EXPECT_EQ(run.exit_code, 4) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("requests failed; the first: 1/baseline/0: KV pool"));
+  const std::vector<ComparisonRow> rows = CompareRun(*LoadRun(folder_ / "run"), true);
+  EXPECT_EQ(rows[0].errors, 2);
+  EXPECT_EQ(rows[0].requests, 2);
+}
+
+}  // namespace
+}  // namespace forerun

@@ -1,0 +1,28 @@
+// Whole generations through the engine, with the records of every round.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "drafters/registry.h"
+
+namespace forerun {
+
+struct Completion {
+  RequestResult result;
+  std::vector<RoundRecord> rounds;
+};
+
+const Verifier& Rule(absl::string_view name);
+std::unique_ptr<Drafter> MakeDrafterOrDie(absl::string_view json, const DrafterResources& resources);
+
+// All requests together in one engine; in the order given.
+std::vector<Completion> CompleteAll(Model& target, KvPool& pool, std::vector<Request> requests,
+                                    const EngineOptions& options = {});
+Completion Complete(Model& target, KvPool& pool, Request request, const EngineOptions& options = {});
+
+// What a record must always satisfy; empty where it does.
+std::string CheckRecords(const Request& request, const Completion& completion);
+
+}  // namespace forerun

@@ -1,0 +1,18 @@
+// The forward pass once more: plain loops in double precision, straight from the definition of the three
+// architectures, with no kernel, KV cache, packing or batch. It shares with the real one only the GGUF reader
+// and what a stored weight is worth. Sources: Llama (arXiv:2302.13971), Qwen2 (arXiv:2407.10671), Gemma 3
+// (arXiv:2503.19786), and the conventions of their GGUF files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/types.h"
+
+namespace forerun {
+
+// Logits after each token: [tokens][vocab]. Aborts where the file is not a good one.
+std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens);
+
+}  // namespace forerun
