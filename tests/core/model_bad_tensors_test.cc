@@ -41,12 +41,11 @@ TEST_P(ModelBadTensors, MissingTensor) {
 TEST_P(ModelBadTensors, TensorOfAnotherShape) {
   for (const GgufEntry& tensor : parts_.tensors) {
     const std::string subject = absl::StrCat("tensor '", tensor.name, "'");
-    std::vector<std::vector<uint64_t>> shapes;
     std::vector<uint64_t> longer = tensor.shape, shorter = tensor.shape, deeper = tensor.shape;
     ++longer.front();
     shorter.back() -= 2;  // of token_embd: fewer rows than words
     deeper.push_back(1);
-    for (std::vector<uint64_t>& shape : std::vector<std::vector<uint64_t>>{longer, shorter, deeper}) {
+    for (const std::vector<uint64_t>& shape : {longer, shorter, deeper}) {
       uint64_t elements = 1;
       for (const uint64_t size : shape) elements *= size;
       ModelParts parts = parts_;
