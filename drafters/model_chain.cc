@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "core/base/status_macros.h"
 #include "core/kv/block_table.h"
 #include "core/verify/verifier.h"
 
@@ -49,10 +48,10 @@ class ModelChainDrafter final : public Drafter {
       // A draft model with a shorter context than the target falls silent at its end.
       const int room = model_.context_length() - static_cast<int>(task.committed.size());
       if (task.budget > 0 && room <= task.budget) continue;
-      FORERUN_RETURN_IF_ERROR(CatchUp(task));
+      CatchUp(task);
       if (task.budget > 0 && task.status.ok()) live.push_back(&task);
     }
-    while (!live.empty()) FORERUN_RETURN_IF_ERROR(DraftStep(live));
+    while (!live.empty()) DraftStep(live);
     return absl::OkStatus();
   }
 
@@ -73,7 +72,7 @@ class ModelChainDrafter final : public Drafter {
   }
 
   // Computes everything before the root.
-  absl::Status CatchUp(DraftTask& task) {
+  void CatchUp(DraftTask& task) {
     ChainState& state = StateOf(task);
     const int goal = std::min<int>(static_cast<int>(task.committed.size()) - 1, model_.context_length());
     while (task.status.ok() && state.table.committed() < goal) {
@@ -84,16 +83,16 @@ class ModelChainDrafter final : public Drafter {
       ForwardBatch batch;
       for (int i = 0; i < rows; ++i) batch.rows.push_back({.token = task.committed[first + i]});
       batch.segments.push_back({&state.table, 0, rows, true});
-      FORERUN_RETURN_IF_ERROR(model_.Forward(batch).status());
+      task.status = model_.Forward(batch).status();
+      if (!task.status.ok()) break;
       state.table.CommitAll();
       state.cached.insert(state.cached.end(), task.committed.begin() + first,
                           task.committed.begin() + first + rows);
     }
-    return absl::OkStatus();
   }
 
   // One more token for every live chain; those that end leave `live`.
-  absl::Status DraftStep(std::vector<DraftTask*>& live) {
+  void DraftStep(std::vector<DraftTask*>& live) {
     ForwardBatch batch;
     for (DraftTask* task : live) {
       ChainState& state = StateOf(*task);
@@ -106,15 +105,19 @@ class ModelChainDrafter final : public Drafter {
                             .wanted = argmax_will_do ? WantedOutput::kArgmax : WantedOutput::kFull});
     }
     std::erase_if(live, [](const DraftTask* task) { return !task->status.ok(); });
-    FORERUN_ASSIGN_OR_RETURN(const ForwardResult result, model_.Forward(batch));
+    const absl::StatusOr<ForwardResult> result = model_.Forward(batch);
+    if (!result.ok()) {  // a model that cannot draft ends these requests, not the run
+      for (DraftTask* task : live) task->status = result.status();
+      live.clear();
+      return;
+    }
     for (std::size_t i = 0; i < live.size(); ++i) {
       ChainState& state = StateOf(*live[i]);
       state.table.CommitAll();
       state.cached.push_back(batch.rows[i].token);
-      if (!Extend(*live[i], result.rows[i])) live[i] = nullptr;
+      if (!Extend(*live[i], result->rows[i])) live[i] = nullptr;
     }
     std::erase(live, nullptr);
-    return absl::OkStatus();
   }
 
   // Adds the next token; false where the chain ends here.

@@ -30,7 +30,7 @@ struct DraftTask {
   uint64_t request = 0;                // key of its random numbers, with sampling->seed and committed.size()
   int budget = 0;                      // most nodes below the root; 0: only catch up if that is cheap
   TokenTree* tree = nullptr;           // in: the root alone; out: the proposal
-  absl::Status status;                 // out: ResourceExhausted ends this request, the others go on
+  absl::Status status;                 // out: an error ends this request, the others go on
 };
 
 class Drafter {

@@ -25,7 +25,7 @@ struct MappingGuard {
 
 namespace {
 
-constexpr int kExitCode = 74;
+constexpr int kExitCode = 3;
 
 std::mutex guards_mutex;  // writers only
 std::atomic<MappingGuard*> guards{nullptr};
@@ -62,7 +62,7 @@ MappingGuard* GuardMapping(std::span<const std::byte> bytes, const std::string& 
   while (guard != nullptr && guard->end.load() != 0) guard = guard->next;
   const bool is_new = guard == nullptr;
   if (is_new) guard = new MappingGuard;
-  guard->message = absl::StrCat(name, ": shrank while in use: expected ", bytes.size(),
+  guard->message = absl::StrCat("forerun: ", name, ": shrank while in use: expected ", bytes.size(),
                                 " bytes as when it was opened, found a page that can no longer be read\n");
   guard->begin.store(reinterpret_cast<uintptr_t>(bytes.data()));
   guard->end.store(reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size());

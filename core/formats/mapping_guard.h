@@ -1,5 +1,5 @@
 // Reading a page that a mapped file no longer has raises SIGBUS. While a mapping is guarded, the handler
-// answers with one line naming the file and exit code 74 (EX_IOERR of sysexits.h); any other SIGBUS goes
+// answers with one line naming the file and exit code 3 (a bad file); any other SIGBUS goes
 // where it went before.
 #pragma once
 

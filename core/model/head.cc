@@ -5,9 +5,12 @@
 // number is chosen so that the logits in flight stay below 32 MB, whatever the number of rows, while the head
 // is streamed once.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
+#include "core/base/status_macros.h"
 #include "core/model/transformer.h"
 
 namespace forerun {
@@ -24,9 +27,17 @@ double MergeLogSumExp(double a, double b) {
   return high + std::log(std::exp(a - high) + std::exp(b - high));
 }
 
+// Looks at exponents alone, which the compiler turns into vector code.
+bool AllFinite(const float* values, int64_t count) {
+  constexpr uint32_t kExponent = 0x7f800000;
+  uint32_t bad = 0;
+  for (int64_t i = 0; i < count; ++i) bad |= (std::bit_cast<uint32_t>(values[i]) & kExponent) == kExponent;
+  return bad == 0;
+}
+
 }  // namespace
 
-void Transformer::Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result) {
+absl::Status Transformer::Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result) {
   const int64_t wanted = static_cast<int64_t>(plan.wanted_rows.size());
   for (int64_t i = 0; i < wanted; ++i) {  // gathered upward in place: wanted_rows ascends
     const float* row = act_.stream.data() + static_cast<std::size_t>(plan.wanted_rows[i]) * config_.width;
@@ -51,12 +62,30 @@ void Transformer::Head(const ForwardBatch& batch, const ForwardPlan& plan, Forwa
     part.matrix.data +=
         first_output / kPackedOutputs * PackedGroupBytes(part.matrix.type, part.matrix.columns);
     Multiply(part, act_.normed, wanted, act_.logits.data(), slices * kSlice);
+    FORERUN_RETURN_IF_ERROR(CheckFinite(batch, plan, first_output, outputs, slices * kSlice));
     ReduceLogits(batch, plan, first_output, outputs, slices, log_sum_exp, result);
   }
   for (int64_t i = 0; i < wanted; ++i) {
     RowOutput& out = result.rows[plan.wanted_rows[i]];
     if (batch.rows[plan.wanted_rows[i]].wanted == WantedOutput::kLogProbOf) out.log_prob -= log_sum_exp[i];
   }
+  return absl::OkStatus();
+}
+
+// Weights that a file has garbled without breaking its form show here.
+absl::Status Transformer::CheckFinite(const ForwardBatch& batch, const ForwardPlan& plan,
+                                      int64_t first_output, int64_t outputs, int64_t stride) const {
+  for (std::size_t i = 0; i < plan.wanted_rows.size(); ++i) {
+    const float* logits = act_.logits.data() + i * stride;
+    if (AllFinite(logits, outputs)) continue;
+    const int64_t at =
+        std::find_if(logits, logits + outputs, [](float x) { return !std::isfinite(x); }) - logits;
+    return absl::DataLossError(absl::StrCat(
+        file_.path(), ": the logit of token ", first_output + at, " after token ",
+        batch.rows[plan.wanted_rows[i]].token, " at position ", plan.positions[plan.wanted_rows[i]],
+        ": expected a finite number, found ", logits[at], "; the weights are damaged"));
+  }
+  return absl::OkStatus();
 }
 
 void Transformer::ReduceLogits(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,

@@ -42,7 +42,7 @@ absl::StatusOr<ForwardResult> Transformer::Forward(const ForwardBatch& batch) {
     Attend(layer, plan);
     FeedForward(layer);
   }
-  if (!plan.wanted_rows.empty()) Head(batch, plan, result);
+  if (!plan.wanted_rows.empty()) FORERUN_RETURN_IF_ERROR(Head(batch, plan, result));
   ++counters_.forwards;
   counters_.rows += rows_;
   counters_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -47,7 +47,9 @@ class Transformer final : public Model {
   void Embed(const ForwardBatch& batch);
   void Attend(int layer, const ForwardPlan& plan);
   void FeedForward(int layer);
-  void Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
+  absl::Status Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
+  absl::Status CheckFinite(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,
+                           int64_t outputs, int64_t stride) const;
   void ReduceLogits(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output, int64_t outputs,
                     int64_t slices, std::vector<double>& log_sum_exp, ForwardResult& result);
 

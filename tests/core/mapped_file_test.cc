@@ -113,11 +113,11 @@ TEST(MappedFileDeathTest, ShrunkFileEndsInOneLine) {
   const auto file = MappedFile::Open(path);
   { const auto closed = MappedFile::Open(other); }
   ASSERT_EQ(truncate(path.c_str(), 100), 0);
-  EXPECT_EXIT(ReadAll(*file), ::testing::ExitedWithCode(74),
+  EXPECT_EXIT(ReadAll(*file), ::testing::ExitedWithCode(3),
               "shrinks: shrank while in use: expected 65536 bytes");
 }
 
-bool DiedOtherwise(int status) { return status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 74); }
+bool DiedOtherwise(int status) { return status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 3); }
 
 TEST(MappedFileDeathTest, OtherBusErrorsKeepTheirMeaning) {
   const auto file = MappedFile::Open(WriteTemporaryFile("guarded", "x"));
