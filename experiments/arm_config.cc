@@ -1,8 +1,10 @@
 #include "experiments/arm_config.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/verify/verifier.h"
@@ -78,6 +80,8 @@ absl::StatusOr<ArmConfig> ReadArm(const Json& json, const std::string& where, co
   const Json* own_sampling = reader.Object("sampling");
   if (arm.name.find('/') != std::string::npos)
     reader.Fail("name", "a name without /");  // units: <prompt>/<arm>/<n>
+  if (std::any_of(arm.name.begin(), arm.name.end(), absl::ascii_iscntrl))
+    reader.Fail("name", "a name without control characters");
   if (drafter == nullptr) reader.Fail("drafter", "an object with \"type\"");
   FORERUN_RETURN_IF_ERROR(reader.Finish());
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/verify/verifier.h"
+#include "experiments/files.h"
 #include "experiments/sampling_config.h"
 
 namespace forerun {
@@ -47,6 +48,12 @@ std::string ArithmeticOf(const Json& environment) {
   return "bitwise";
 }
 
+// As the last session planned; 0 where it does not say.
+int PlannedRequests(const Json& environment) {
+  const Json planned = environment["sessions"].back().value("requests_planned", Json());
+  return planned.is_number_integer() ? planned.get<int>() : 0;
+}
+
 // Only greedy decoding and draws keyed by position promise the baseline's very text, and only under its own
 // sampling.
 bool PromisesSameText(const ArmConfig& arm, const ArmConfig& baseline) {
@@ -59,7 +66,7 @@ void FillCounts(const Requests& requests, ComparisonRow* row) {
   for (const LoggedRequest* request : requests) {
     row->errors += !request->row.error.empty();
     row->requests += request->row.error.empty();
-    prompts.insert(request->row.prompt);
+    if (request->row.error.empty()) prompts.insert(request->row.prompt);
   }
   row->prompts = static_cast<int>(prompts.size());
   row->counts = CountRounds(requests);
@@ -75,9 +82,10 @@ void FillCounts(const Requests& requests, ComparisonRow* row) {
 
 void FillAgainstBaseline(const Requests& requests, const Requests& baseline, ComparisonRow* row) {
   if (row->is_baseline) {
-    row->speedup = 1;
+    if (row->requests > 0) row->speedup = 1;
   } else {
     const std::vector<RatioTerm> terms = SpeedupTerms(requests, baseline);
+    row->paired_prompts = static_cast<int>(terms.size());
     if (!terms.empty()) row->speedup = RatioOfSums(terms);
     row->speedup_interval = BootstrapRatio(terms);
   }
@@ -94,10 +102,10 @@ absl::StatusOr<LoadedRun> LoadRun(const std::string& directory) {
   }
   LoadedRun run;
   run.directory = directory;
-  FORERUN_ASSIGN_OR_RETURN(run.config, LoadConfig(directory + "/" + kConfigFile, {}));
+  FORERUN_ASSIGN_OR_RETURN(run.config, AsDamage(LoadConfig(directory + "/" + kConfigFile, {})));
   FORERUN_ASSIGN_OR_RETURN(run.records, ReadRunRecords(directory));
   const std::string path = directory + "/" + kEnvironmentFile;
-  FORERUN_ASSIGN_OR_RETURN(run.environment, ReadJsonFile(path));
+  FORERUN_ASSIGN_OR_RETURN(run.environment, AsDamage(ReadJsonFile(path)));
   const Json sessions = run.environment.is_object() ? run.environment.value("sessions", Json()) : Json();
   const auto is_object = [](const Json& session) { return session.is_object(); };
   if (!sessions.is_array() || sessions.empty() || !std::all_of(sessions.begin(), sessions.end(), is_object)) {
@@ -124,6 +132,8 @@ std::vector<ComparisonRow> CompareRun(const LoadedRun& run, bool by_category) {
       row.is_baseline = arm.name == baseline.name;
       row.law = LawOf(arm);
       row.arithmetic = ArithmeticOf(run.environment);
+      row.requests_done = static_cast<int>(run.records.requests.size());
+      row.requests_planned = PlannedRequests(run.environment);
       FillCounts(requests, &row);
       FillAgainstBaseline(requests, baseline_requests, &row);
       if (PromisesSameText(arm, baseline)) row.identity = CompareOutputs(requests, baseline_requests);

@@ -28,14 +28,17 @@ struct ComparisonRow {
   std::string arm;
   std::string category;  // kAllCategories: over everything
   bool is_baseline = false;
-  int prompts = 0;
+  int prompts = 0;   // with a request that was served
   int requests = 0;  // served
   int errors = 0;
+  int requests_done = 0;     // of the whole run, failed ones too
+  int requests_planned = 0;  // 0: not on record
   RoundCounts counts;
   TimeSplit time;
   std::optional<double> tau, tau_request_mean, acceptance_rate, coverage;
   Positions positions;
   std::optional<double> tokens_per_second, ms_per_round;
+  int paired_prompts = 0;         // those that the speedup is over
   std::optional<double> speedup;  // 1 for the baseline itself
   std::optional<Interval> speedup_interval;
   std::optional<double> draft_cost, verify_cost;  // d, and the verify part of a round over t(1)

@@ -6,6 +6,12 @@ namespace {
 
 Json Number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+Json Numbers(const std::vector<std::optional<double>>& values) {
+  Json json = Json::array();
+  for (const std::optional<double>& value : values) json.push_back(Number(value));
+  return json;
+}
+
 Json TimeJson(const TimeSplit& time) {
   Json json;
   const double total = time.total();
@@ -33,7 +39,7 @@ Json RowJson(const ComparisonRow& row) {
   json["coverage"] = Number(row.coverage);
   json["proposed"] = row.positions.proposed;
   json["survival"] = row.positions.survival;
-  json["conditional"] = row.positions.conditional;
+  json["conditional"] = Numbers(row.positions.conditional);
   json["time_percent"] = TimeJson(row.time);
   json["ms_per_round"] = Number(row.ms_per_round);
   json["draft_cost"] = Number(row.draft_cost);
@@ -45,6 +51,8 @@ Json RowJson(const ComparisonRow& row) {
   json["prompts"] = row.prompts;
   json["requests"] = row.requests;
   json["errors"] = row.errors;
+  json["requests_done"] = row.requests_done;
+  json["requests_planned"] = row.requests_planned > 0 ? Json(row.requests_planned) : Json();
   json["rounds"] = row.counts.rounds;
   json["rounds_truncated"] = row.counts.truncated;
   json["rounds_length_limited"] = row.counts.length_limited;
@@ -61,7 +69,7 @@ std::string Cell(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return DumpJson(value);
   std::vector<std::string> entries;
-  for (const Json& entry : value) entries.push_back(DumpJson(entry));
+  for (const Json& entry : value) entries.push_back(entry.is_null() ? "" : DumpJson(entry));
   return absl::StrJoin(entries, ";");
 }
 

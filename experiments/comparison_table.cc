@@ -23,7 +23,7 @@ std::string PercentText(const std::optional<double>& value) {
 }
 
 std::string SpeedupText(const ComparisonRow& row) {
-  if (row.is_baseline) return "1 (baseline)";
+  if (row.is_baseline) return absl::StrCat(row.speedup ? "1" : kNothing, " (baseline)");
   if (!row.speedup_interval) return Text("%.2f", row.speedup);
   return absl::StrFormat("%.2f [%.2f, %.2f]", *row.speedup, row.speedup_interval->low,
                          row.speedup_interval->high);
@@ -58,10 +58,26 @@ std::vector<std::string> KeyHeader(bool with_run) {
                   : std::vector<std::string>{"category", "arm"};
 }
 
-std::string PercentList(const std::vector<double>& values) {
+template <class Value>  // double, or nothing where undefined
+std::string PercentList(const std::vector<Value>& values) {
   std::vector<std::string> texts;
-  for (const double value : values) texts.push_back(absl::StrFormat("%3.0f", value * 100));
+  for (const std::optional<double> value : values)
+    texts.push_back(value ? absl::StrFormat("%3.0f", *value * 100) : absl::StrCat("  ", kNothing));
   return absl::StrJoin(texts, " ");
+}
+
+// One line for each run that lacks requests.
+std::string PartialRuns(const std::vector<ComparisonRow>& rows) {
+  std::string text;
+  const std::string* last = nullptr;
+  for (const ComparisonRow& row : rows) {
+    const bool seen = last != nullptr && *last == row.run;
+    last = &row.run;
+    if (seen || row.requests_planned <= row.requests_done) continue;
+    absl::StrAppend(&text, "partial: ", SeveralRuns(rows) ? row.run + ": " : "", row.requests_done, " of ",
+                    row.requests_planned, " requests\n");
+  }
+  return text.empty() ? text : text + "\n";
 }
 
 void Extend(std::vector<std::string>* cells, std::vector<std::string> more) {
@@ -107,7 +123,7 @@ Table PositionTable(const std::vector<ComparisonRow>& rows) {
 }
 
 std::string ComparisonMarkdown(const std::vector<ComparisonRow>& rows) {
-  std::string text = Markdown(SpeedTable(rows));
+  std::string text = PartialRuns(rows) + Markdown(SpeedTable(rows));
   text +=
       "\nspeedup: time that the baseline would need for the same tokens / time taken, over decoding, paired "
       "by prompt.\n"

@@ -85,7 +85,7 @@ absl::Status ReadEngine(const Json* json, EngineConfig* engine) {
   engine->numerics = reader.Choice("numerics", engine->numerics, {"a8", "f32"});
   engine->kv_dtype = reader.Choice("kv_dtype", engine->kv_dtype, {"f16", "f32"});
   engine->kv_budget_mib = static_cast<int>(reader.Int("kv_budget_mib", engine->kv_budget_mib, 4, kMost));
-  engine->threads = static_cast<int>(reader.Int("threads", 0, 0, 1024));
+  engine->threads = static_cast<int>(reader.Int("threads", 0, 0, 256));
   engine->prefill_chunk = static_cast<int>(reader.Int("prefill_chunk", engine->prefill_chunk, 1, 512));
   engine->isa = reader.Choice("isa", "", {"reference", "avx2", "avx512", "avx512vnni"});
   return reader.Finish();

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "experiments/files.h"
 
 namespace forerun {
 namespace {
@@ -35,9 +36,7 @@ absl::StatusOr<LoadedModel> Machine::Load(const std::string& name) {
   FORERUN_ASSIGN_OR_RETURN(const std::string path, ResolveModelPath(name));
   const ModelOptions options = {.numerics = config_.numerics == "f32" ? Numerics::kF32 : Numerics::kA8,
                                 .kv_dtype = config_.kv_dtype == "f32" ? KvDtype::kF32 : KvDtype::kF16};
-  absl::StatusOr<LoadedModel> model = LoadModel(path, options, kernels_, *threads_, *pool_);
-  if (model.status().code() != absl::StatusCode::kInvalidArgument) return model;
-  return absl::DataLossError(model.status().message());
+  return AsDamage(LoadModel(path, options, kernels_, *threads_, *pool_));
 }
 
 absl::StatusOr<ModelPair> LoadModelPair(Machine& machine, const std::string& target,

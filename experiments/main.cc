@@ -1,8 +1,14 @@
 // The `forerun` program: picks the subcommand, prints one line for an error, returns its exit code.
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +35,19 @@ std::string UnknownCommand(const CLI::App& app, const std::string& word) {
                       nearest.empty() ? absl::StrJoin(names, ", ") : nearest);
 }
 
+// A standard stream that is closed would give its number to the next file opened, and messages would land
+// there. Nothing is read from the stand-in, and a write to it is an error as it was before.
+void OccupyStandardStreams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDONLY);
+  }
+}
+
+int FinishOutput() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return kExitOk;
+  return Fail(kExitResources, "cannot write the output");
+}
+
 int Main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, like a full disk
   CLI::App app("Speculative decoding: draft with something cheap, verify with the target, measure honestly.",
@@ -45,20 +64,37 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    if (error.get_exit_code() == 0) {  // --help
+      app.exit(error);
+      return FinishOutput();
+    }
     return Fail(kExitUsage, std::string(error.what()) + " (see forerun --help)");
   }
   for (const Command& command : commands) {
     if (!command.options->parsed()) continue;
     const absl::Status status = command.run();
     if (!status.ok()) return Fail(ExitCodeOf(status), std::string(status.message()));
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      return Fail(kExitResources, "cannot write the output");
   }
-  return kExitOk;
+  return FinishOutput();
+}
+
+// Libraries throw where memory or threads run out.
+int MainWithoutExceptions(int argc, char** argv) {
+  try {
+    return Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return Fail(kExitResources, "out of memory");
+  } catch (const std::system_error& error) {
+    return Fail(kExitResources, error.what());
+  } catch (const std::exception& error) {
+    return Fail(kExitInternal, error.what());
+  }
 }
 
 }  // namespace
 }  // namespace forerun
 
-int main(int argc, char** argv) { return forerun::Main(argc, argv); }
+int main(int argc, char** argv) {
+  forerun::OccupyStandardStreams();
+  return forerun::MainWithoutExceptions(argc, argv);
+}

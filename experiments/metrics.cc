@@ -113,8 +113,8 @@ Positions MeasurePositions(const Requests& requests) {
   Positions positions;
   for (std::size_t i = 0; i < proposed.size(); ++i) {
     positions.proposed.push_back(static_cast<int64_t>(proposed[i]));
-    positions.survival.push_back(Ratio(accepted[i], proposed[i]).value_or(0));
-    positions.conditional.push_back(Ratio(accepted[i], reached[i]).value_or(0));
+    positions.survival.push_back(accepted[i] / proposed[i]);  // some round is that deep
+    positions.conditional.push_back(Ratio(accepted[i], reached[i]));
   }
   return positions;
 }

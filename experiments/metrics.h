@@ -43,9 +43,10 @@ std::optional<double> Coverage(const Requests& requests);        // rounds with 
 
 // By position i = 1, 2, ..., over rounds that were not truncated.
 struct Positions {
-  std::vector<int64_t> proposed;    // rounds that proposed at least i in a row
-  std::vector<double> survival;     // first i accepted / proposed i
-  std::vector<double> conditional;  // first i accepted / (first i - 1 accepted and i proposed); 0 where never
+  std::vector<int64_t> proposed;  // rounds that proposed at least i in a row
+  std::vector<double> survival;   // first i accepted / proposed i
+  // first i accepted / (first i - 1 accepted and i proposed); nothing where no round got there
+  std::vector<std::optional<double>> conditional;
 };
 Positions MeasurePositions(const Requests& requests);
 

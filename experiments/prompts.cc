@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -26,8 +27,11 @@ absl::StatusOr<Prompt> ReadPrompt(const std::string& line, const std::string& wh
   const char* id_key = json.contains("id") ? "id" : "question_id";
   if (!json.contains(id_key) || json[id_key].is_structured()) return invalid("\"id\" (or \"question_id\")");
   prompt.id = IdText(json[id_key]);
+  if (prompt.id.empty()) return invalid("an \"id\" that is not empty");
   if (!json.contains("category") || !json["category"].is_string()) return invalid("\"category\": a string");
   prompt.category = json["category"].get<std::string>();
+  if (std::any_of(prompt.category.begin(), prompt.category.end(), absl::ascii_iscntrl))
+    return invalid("a \"category\" without control characters");
   if (prompt.category == "all")
     return invalid("a \"category\" other than \"all\", which tables use for the total");
   const bool has_turns = json.contains("turns") && json["turns"].is_array() && !json["turns"].empty();

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "experiments/file_hash.h"
+#include "experiments/token_ids.h"
 
 namespace forerun {
 namespace {
@@ -19,17 +20,16 @@ int Count(ObjectReader& reader, const char* key, int least = 0) {
 double Milliseconds(ObjectReader& reader, const char* key) { return reader.Number(key, 0, 0, kHuge) / 1e3; }
 
 std::vector<TokenId> Tokens(ObjectReader& reader, const char* key) {
-  std::vector<TokenId> tokens;
   const Json* array = reader.Array(key);
-  if (array == nullptr) return tokens;
-  for (const Json& token : *array) {
-    if (!token.is_number_integer()) {
-      reader.Fail(key, "an array of token ids");
-      return {};
-    }
-    tokens.push_back(token.get<TokenId>());
-  }
-  return tokens;
+  if (array == nullptr) return {};
+  absl::StatusOr<std::vector<TokenId>> tokens = ReadTokenIds(*array, key);
+  if (tokens.ok()) return *std::move(tokens);
+  reader.Fail(key, absl::StrCat("an array of token ids (", tokens.status().message(), ")"));
+  return {};
+}
+
+bool IsNode(const Json& node) {
+  return node.is_number_unsigned() && node.get<uint64_t>() <= std::numeric_limits<int>::max();
 }
 
 // [[node, p, q, accepted], ...]
@@ -38,7 +38,7 @@ std::vector<Examined> ReadExamined(ObjectReader& reader) {
   const Json* array = reader.Array("examined");
   if (array == nullptr) return examined;
   for (const Json& entry : *array) {
-    const bool well_formed = entry.is_array() && entry.size() == 4 && entry[0].is_number_integer() &&
+    const bool well_formed = entry.is_array() && entry.size() == 4 && IsNode(entry[0]) &&
                              entry[1].is_number() && entry[2].is_number() && entry[3].is_boolean();
     if (!well_formed) {
       reader.Fail("examined", "an array of [node, p, q, accepted]");

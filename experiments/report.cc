@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kColumnsPerUnit = 16;  // columns of the chart for a speedup of 1
 constexpr double kWidestBar = 4;
+constexpr int kLeastPrompts = 4;  // of a verdict: fewer say little, however narrow the interval
 
 std::size_t LongestName(const std::vector<ComparisonRow>& rows) {
   std::size_t longest = 0;
@@ -36,9 +37,12 @@ std::string IntervalText(const ComparisonRow& row) {
 std::string VerdictOf(const std::string& category, const std::vector<const ComparisonRow*>& arms) {
   const ComparisonRow* best = nullptr;
   for (const ComparisonRow* arm : arms) {
+    if (arm->paired_prompts < kLeastPrompts) continue;
     if (arm->speedup_interval && (best == nullptr || *arm->speedup > *best->speedup)) best = arm;
   }
-  if (best == nullptr) return absl::StrCat(category, ": too few prompts for an interval, no verdict");
+  if (best == nullptr) {
+    return absl::StrCat(category, ": too few prompts for a verdict (at least ", kLeastPrompts, ")");
+  }
   const std::string what = absl::StrCat(best->arm, " ", IntervalText(*best));
   if (best->speedup_interval->high < 1) {
     return absl::StrCat(category,

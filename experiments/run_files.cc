@@ -77,13 +77,14 @@ absl::StatusOr<RunRecords> ReadRunRecords(const std::string& directory) {
   std::size_t next = 0;
   for (const Line& line : requests) {
     LoggedRequest request;
-    FORERUN_ASSIGN_OR_RETURN(request.row, ReadRequestRow(line.json, line.where));
+    FORERUN_ASSIGN_OR_RETURN(request.row, AsDamage(ReadRequestRow(line.json, line.where)));
     if (!units.insert(request.row.unit).second)
       return Damaged(line.where, "unit " + request.row.unit + " is doubled");
     for (int i = 0; i < request.row.rounds; ++i, ++next) {
       if (next == rounds.size()) return Damaged(line.where, "its rounds are missing");
       std::string unit;
-      FORERUN_ASSIGN_OR_RETURN(RoundRecord round, ReadRound(rounds[next].json, rounds[next].where, &unit));
+      FORERUN_ASSIGN_OR_RETURN(RoundRecord round,
+                               AsDamage(ReadRound(rounds[next].json, rounds[next].where, &unit)));
       if (unit != request.row.unit || round.round != i) {
         return Damaged(rounds[next].where, absl::StrCat("expected round ", i, " of ", request.row.unit,
                                                         ", found round ", round.round, " of ", unit));

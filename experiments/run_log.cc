@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "experiments/run_files.h"
@@ -10,11 +11,33 @@ namespace forerun {
 namespace {
 
 absl::Status CheckSameConfig(const std::string& path, const Json& resolved) {
-  FORERUN_ASSIGN_OR_RETURN(const Json written, ReadJsonFile(path));
+  FORERUN_ASSIGN_OR_RETURN(const Json written, AsDamage(ReadJsonFile(path)));
   const std::string difference = FirstDifference(written, resolved);
   if (difference.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(path, ": the run has another config; first difference (run and now): ", difference));
+}
+
+// What a run that was stopped before its config was written may have left.
+bool LeftByAStart(const std::filesystem::directory_entry& entry) {
+  std::error_code error;
+  const std::string name = entry.path().filename().string();
+  if (name == kRequestsFile || name == kRoundsFile) return entry.file_size(error) == 0;
+  return absl::StartsWith(name, absl::StrCat(kConfigFile, ".")) && absl::EndsWith(name, ".new");
+}
+
+// Files of somebody else must not be mistaken for a run and cut.
+absl::Status CheckIsOurs(const std::string& directory) {
+  std::error_code error;
+  if (std::filesystem::exists(directory + "/" + kConfigFile, error)) return absl::OkStatus();
+  std::filesystem::directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (LeftByAStart(*entry)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, ": holds files but no run (no ", kConfigFile, "); --out names another"));
+  }
+  if (error) return FileError(directory, "cannot read", error.value());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -24,13 +47,15 @@ absl::StatusOr<std::unique_ptr<RunLog>> RunLog::Open(const std::string& director
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return FileError(directory, "cannot create", error.value());
+  FORERUN_RETURN_IF_ERROR(CheckIsOurs(directory));
   FORERUN_ASSIGN_OR_RETURN(AppendFile requests, AppendFile::Open(directory + "/" + kRequestsFile));
   if (!requests.TryLock()) {
     return absl::FailedPreconditionError(directory + ": another process is writing this run");
   }
   FORERUN_ASSIGN_OR_RETURN(AppendFile rounds, AppendFile::Open(directory + "/" + kRoundsFile));
   std::unique_ptr<RunLog> log(new RunLog(directory, std::move(requests), std::move(rounds)));
-  FORERUN_RETURN_IF_ERROR(log->CutTornTail());
+  FORERUN_ASSIGN_OR_RETURN(const RunRecords records, ReadRunRecords(directory));
+  for (const LoggedRequest& request : records.requests) log->Note(request.row);
   if (log->num_done() > 0 && !resume) {
     return absl::FailedPreconditionError(
         absl::StrCat(directory, ": has ", log->num_done(),
@@ -43,14 +68,14 @@ absl::StatusOr<std::unique_ptr<RunLog>> RunLog::Open(const std::string& director
     FORERUN_RETURN_IF_ERROR(WriteFileAtomically(config_path, DumpJson(resolved_config, 2) + "\n"));
     std::filesystem::remove(directory + "/" + kEnvironmentFile, error);
   }
+  FORERUN_RETURN_IF_ERROR(log->requests_.Truncate(records.requests_bytes));  // a torn tail goes
+  FORERUN_RETURN_IF_ERROR(log->rounds_.Truncate(records.rounds_bytes));
   return log;
 }
 
-absl::Status RunLog::CutTornTail() {
-  FORERUN_ASSIGN_OR_RETURN(const RunRecords records, ReadRunRecords(directory_));
-  for (const LoggedRequest& request : records.requests) done_.insert(request.row.unit);
-  FORERUN_RETURN_IF_ERROR(requests_.Truncate(records.requests_bytes));
-  return rounds_.Truncate(records.rounds_bytes);
+void RunLog::Note(const RequestRow& row) {
+  done_.insert(row.unit);
+  if (!row.error.empty()) errors_.push_back(absl::StrCat(row.unit, ": ", row.error));
 }
 
 absl::Status RunLog::BeginSession(const Json& environment) {
@@ -59,7 +84,7 @@ absl::Status RunLog::BeginSession(const Json& environment) {
   file["sessions"] = Json::array();
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
-    FORERUN_ASSIGN_OR_RETURN(file, ReadJsonFile(path));
+    FORERUN_ASSIGN_OR_RETURN(file, AsDamage(ReadJsonFile(path)));
     const bool well_formed = file.is_object() && file.contains("sessions") && file["sessions"].is_array() &&
                              !file["sessions"].empty() && file["sessions"][0].is_object();
     if (!well_formed) return absl::DataLossError(path + ": expected {\"sessions\": [{...}, ...]}");
@@ -69,6 +94,8 @@ absl::Status RunLog::BeginSession(const Json& environment) {
       return absl::FailedPreconditionError(absl::StrCat(
           path, ": models or prompts have changed since the run began (then and now): ", difference));
     }
+  } else if (num_done() > 0) {
+    return absl::DataLossError(absl::StrCat(path, ": missing, though ", num_done(), " requests are done"));
   }
   Json session = environment;
   session["requests_done_before"] = num_done();
@@ -83,7 +110,7 @@ absl::Status RunLog::Append(const RequestRow& row, const std::vector<RoundRecord
   FORERUN_RETURN_IF_ERROR(rounds_.Sync());
   FORERUN_RETURN_IF_ERROR(requests_.Append(DumpJson(RequestRowJson(row)) + "\n"));
   FORERUN_RETURN_IF_ERROR(requests_.Sync());
-  done_.insert(row.unit);
+  Note(row);
   return absl::OkStatus();
 }
 

@@ -58,9 +58,8 @@ class Ledger {
 
 class Runner {
  public:
-  Runner(const PreparedExperiment& experiment, RunLog& log, const Ledger& ledger, Progress& progress,
-         RunOutcome& outcome)
-      : experiment_(experiment), log_(log), ledger_(ledger), progress_(progress), outcome_(outcome) {}
+  Runner(const PreparedExperiment& experiment, RunLog& log, const Ledger& ledger, Progress& progress)
+      : experiment_(experiment), log_(log), ledger_(ledger), progress_(progress) {}
 
   absl::Status RunBlock(const ScheduledBlock& block) {
     for (const ScheduledRun& run : block.runs) {
@@ -117,8 +116,6 @@ class Runner {
     row.peak_rss_bytes = PeakRssBytes();
     row.drafter_state = "cold";
     if (!result.status.ok()) row.error = std::string(result.status.message());
-    if (!row.error.empty() && ++outcome_.failed == 1)
-      outcome_.first_error = absl::StrCat(row.unit, ": ", row.error);
     FORERUN_RETURN_IF_ERROR(log_.Append(row, rounds));
     progress_.Advance(row.arm, row.emitted(), row.decode_seconds);
     return absl::OkStatus();
@@ -128,7 +125,6 @@ class Runner {
   RunLog& log_;
   const Ledger& ledger_;
   Progress& progress_;
-  RunOutcome& outcome_;
 };
 
 // How many requests the schedule has.
@@ -157,13 +153,15 @@ absl::StatusOr<RunOutcome> RunExperiment(const PreparedExperiment& experiment, c
   RunOutcome outcome;
   outcome.total = CountUnits(blocks);
   outcome.done = outcome.total - ledger.NumMissing(blocks);
+  outcome.errors = log->errors();
   if (outcome.done == outcome.total) return outcome;
-  FORERUN_ASSIGN_OR_RETURN(const Json environment, DescribeEnvironment(*experiment.machine, experiment.models,
-                                                                       experiment.prompt_file));
+  FORERUN_ASSIGN_OR_RETURN(
+      Json environment, DescribeEnvironment(*experiment.machine, experiment.models, experiment.prompt_file));
+  environment["requests_planned"] = outcome.total;
   FORERUN_RETURN_IF_ERROR(log->BeginSession(environment));
 
   Progress progress(outcome.done, outcome.total);
-  Runner runner(experiment, *log, ledger, progress, outcome);
+  Runner runner(experiment, *log, ledger, progress);
   const Clock::time_point start = Clock::now();
   int blocks_run = 0;
   for (const ScheduledBlock& block : blocks) {
@@ -176,6 +174,7 @@ absl::StatusOr<RunOutcome> RunExperiment(const PreparedExperiment& experiment, c
     ++blocks_run;
   }
   progress.Finish();
+  outcome.errors = log->errors();
   outcome.done = outcome.total - ledger.NumMissing(blocks);
   if (outcome.done < outcome.total && outcome.end == RunEnd::kComplete) outcome.end = RunEnd::kInterrupted;
   return outcome;

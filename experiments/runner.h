@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "experiments/prepared_experiment.h"
@@ -20,8 +21,7 @@ struct RunOutcome {
   RunEnd end = RunEnd::kComplete;
   int done = 0;  // requests with a row, of earlier sessions too
   int total = 0;
-  int failed = 0;  // of this session's, those that ended in an error
-  std::string first_error;
+  std::vector<std::string> errors;  // "<unit>: <why>" of every request on record that failed
 };
 
 // Stops between requests when interrupted, and before a prompt that would likely end after the budget. What

@@ -29,7 +29,9 @@ absl::Status ReadLogitBias(const Json* object, absl::string_view where, Sampling
   if (object == nullptr) return absl::OkStatus();
   for (const auto& member : object->items()) {
     TokenId token = -1;
-    if (!absl::SimpleAtoi(member.key(), &token) || token < 0 || !member.value().is_number()) {
+    const bool is_id = absl::SimpleAtoi(member.key(), &token) && token >= 0;
+    // "05" and "5" would be one token twice.
+    if (!is_id || absl::StrCat(token) != member.key() || !member.value().is_number()) {
       return absl::InvalidArgumentError(absl::StrCat(where,
                                                      ".logit_bias: expected {\"token id\": number}, found \"",
                                                      member.key(), "\": ", DumpJson(member.value())));

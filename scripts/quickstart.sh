@@ -33,16 +33,13 @@ case $pair in
   *) usage "unknown pair $pair: expected smollm2 or qwen-coder" ;;
 esac
 
-echo "[1/5] packages"
+echo "[1/4] packages"
 scripts/install_dependencies.sh
-echo "[2/5] build (Release, CPU) into build/"
+echo "[2/4] build (Release, CPU) into build/"
 fresh=()
 [ -f build/build.ninja ] || fresh=(-DCMAKE_BUILD_TYPE=Release -DFORERUN_TESTS=OFF)
 scripts/build.sh build "${fresh[@]}" -- forerun
-echo "[3/5] models: ${models[*]}"
+echo "[3/4] models: ${models[*]}"
 scripts/fetch_models.py "${models[@]}"
-echo "[4/5] run $config"
-build/forerun run "$config" --resume "${budget[@]}" > /dev/null  # its report is the table below
-run_directory=$(ls -td runs/*/ | head -n 1)  # the one just written
-echo "[5/5] compare $run_directory"
-build/forerun compare "$run_directory"
+echo "[4/4] run $config"
+build/forerun run "$config" --resume "${budget[@]}"  # ends with the comparison

@@ -87,8 +87,8 @@ std::string Describe(const Json& value) {
   return text;
 }
 
-std::string Range(absl::string_view kind, double least, double most) {
-  if (most >= 9e18) return absl::StrCat(kind, " of at least ", least);
+template <class Value>  // integers stay integers: every digit is printed
+std::string Range(absl::string_view kind, Value least, Value most) {
   return absl::StrCat(kind, " from ", least, " to ", most);
 }
 
@@ -171,7 +171,7 @@ int64_t ObjectReader::Int(absl::string_view key, int64_t otherwise, int64_t leas
   const bool fits =
       value->is_number_unsigned() ? value->get<uint64_t>() <= kLargest : value->is_number_integer();
   if (fits && value->get<int64_t>() >= least && value->get<int64_t>() <= most) return value->get<int64_t>();
-  Fail(key, Range("an integer", static_cast<double>(least), static_cast<double>(most)));
+  Fail(key, Range("an integer", least, most));
   return otherwise;
 }
 

@@ -7,11 +7,13 @@
 #include "absl/strings/str_format.h"
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
+#include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/machine.h"
 #include "experiments/model_bench.h"
 #include "experiments/scoring.h"
 #include "experiments/table.h"
+#include "experiments/token_ids.h"
 
 namespace forerun {
 namespace {
@@ -79,11 +81,9 @@ absl::StatusOr<Json> MeasurePrefill(Subject& subject, int tokens) {
 }
 
 absl::StatusOr<Json> MeasureNll(Subject& subject, const Json& ids) {
-  const auto is_integer = [](const Json& id) { return id.is_number_integer(); };
-  if (!ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_integer))
-    return absl::InvalidArgumentError("ids: expected a list of token ids");
-  FORERUN_ASSIGN_OR_RETURN(const Score score, ScoreTokens(*subject.loaded.model, subject.machine->pool(),
-                                                          ids.get<std::vector<TokenId>>(), ScoreOptions()));
+  FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> tokens, ReadTokenIds(ids, "ids"));
+  FORERUN_ASSIGN_OR_RETURN(
+      const Score score, ScoreTokens(*subject.loaded.model, subject.machine->pool(), tokens, ScoreOptions()));
   Json json;
   json["ids"] = ids.size();
   json["mean_nll"] = score.mean_nll() ? Json(*score.mean_nll()) : Json();
@@ -182,19 +182,19 @@ Command AddBenchCommand(CLI::App& app) {
   command->add_option("MODEL", options->model, "A path or a name under models/")->required();
   command->add_option("--rows", options->rows, "Rows of a timed forward: a list like 1,2,4")
       ->delimiter(',')
-      ->check(CLI::Range(1, kMostRows))
+      ->check(IntegerFrom(1, kMostRows))
       ->capture_default_str();
   command->add_option("--repeat", options->repeat, "Forwards of each width; the best and the median count")
-      ->check(CLI::Range(1, 1000))
+      ->check(IntegerFrom(1, 1000))
       ->capture_default_str();
   command->add_option("--context", options->bench.context, "Tokens before the rows")
-      ->check(CLI::Range(0, kMostTokens))
+      ->check(IntegerFrom(0, kMostTokens))
       ->capture_default_str();
   command->add_option("--prefill", options->prefill, "Tokens of the prompt to time; 0: none")
-      ->check(CLI::Range(0, kMostTokens))
+      ->check(IntegerFrom(0, kMostTokens))
       ->capture_default_str();
   command->add_option("--prefill-chunk", options->bench.prefill_chunk, "Rows of one of its forwards")
-      ->check(CLI::Range(1, kMostRows))
+      ->check(IntegerFrom(1, kMostRows))
       ->capture_default_str();
   command->add_option("--ids-file", options->ids_file, "A JSON list of ids to score");
   command->add_flag("--full-logits", options->full_logits, "All logits of every row, not its argmax alone");
@@ -203,9 +203,10 @@ Command AddBenchCommand(CLI::App& app) {
       "--serve", options->serve,
       "Answer requests from standard input, a line each: {\"op\": \"rows\", \"n\", \"repeat\"}, "
       "{\"op\": \"prefill\", \"tokens\"}, {\"op\": \"nll\", \"ids\"}");
-  command->add_option("--threads", options->engine.threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->engine.threads, "0: all cores")
+      ->check(IntegerFrom(0, kMostThreads));
   command->add_option("--kv-budget-mib", options->engine.kv_budget_mib, "Memory for keys and values")
-      ->check(CLI::PositiveNumber)
+      ->check(IntegerFrom(4, kMostMib))
       ->capture_default_str();
   const char* example =
       "Example:\n  forerun bench model smollm2-135m-instruct-q4_1 --rows 1,2,4,8 --repeat 9";

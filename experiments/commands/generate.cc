@@ -1,5 +1,7 @@
+#include <limits>
 #include <memory>
 
+#include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/generate_options.h"
 #include "experiments/commands/generation.h"
@@ -15,8 +17,9 @@ void AddModelOptions(CLI::App* command, GenerateOptions* options) {
                       "The drafter's own options, a JSON object");
   command->add_option("--draft-sample", options->draft_sample,
                       "How a draft model picks: greedy, sampled or coupled");
-  command->add_option("--num-speculative-tokens", options->num_speculative_tokens,
-                      "Most tokens drafted a round");
+  command
+      ->add_option("--num-speculative-tokens", options->num_speculative_tokens, "Most tokens drafted a round")
+      ->check(IntegerFrom(0, 256));
   command->add_option("--rule", options->rule, "How drafts are verified (see `forerun list rules`)");
 }
 
@@ -30,7 +33,9 @@ void AddSamplingOptions(CLI::App* command, GenerateOptions* options) {
   command->add_option("--repetition-penalty", sampling.repetition_penalty, "1: off")->capture_default_str();
   command->add_option("--presence-penalty", sampling.presence_penalty, "0: off")->capture_default_str();
   command->add_option("--frequency-penalty", sampling.frequency_penalty, "0: off")->capture_default_str();
-  command->add_option("--seed", sampling.seed, "Key of all random numbers")->capture_default_str();
+  command->add_option("--seed", sampling.seed, "Key of all random numbers")
+      ->check(IntegerFrom(0, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
 }
 
 void AddPromptOptions(CLI::App* command, GenerateOptions* options) {
@@ -39,8 +44,8 @@ void AddPromptOptions(CLI::App* command, GenerateOptions* options) {
   prompt->add_option("--chat", options->chat, "A message to answer; the model's chat template is applied");
   prompt->add_option("--prompt-file", options->prompt_file, "Raw text from a file; - reads standard input");
   prompt->require_option(1);
-  command->add_option("--chat-template", options->chat_template, "auto, chatml, gemma or llama3")
-      ->capture_default_str();
+  command->add_option("--chat-template", options->chat_template,
+                      "For --chat: auto (the default), chatml, gemma or llama3");
   command->add_option("--system", options->system, "System message for --chat");
 }
 
@@ -53,15 +58,15 @@ Command AddGenerateCommand(CLI::App& app) {
   AddPromptOptions(command, options.get());
   AddSamplingOptions(command, options.get());
   command->add_option("--max-new-tokens", options->max_new_tokens, "Most tokens to emit")
-      ->check(CLI::PositiveNumber)
+      ->check(IntegerFrom(1, kMostNewTokens))
       ->capture_default_str();
   command->add_flag("--ignore-end-tokens", options->ignore_end_tokens, "Go on after an end token");
   command->add_option("--stop", options->stop_strings, "Stop once the text contains this; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--exact", options->exact, "32-bit floats throughout");
-  command->add_option("--threads", options->threads, "0: all cores")->check(CLI::Range(0, 1024));
+  command->add_option("--threads", options->threads, "0: all cores")->check(IntegerFrom(0, kMostThreads));
   command->add_option("--kv-budget-mib", options->kv_budget_mib, "Memory for keys and values of both models")
-      ->check(CLI::PositiveNumber)
+      ->check(IntegerFrom(4, kMostMib))
       ->capture_default_str();
   CLI::Option* quiet =
       command->add_flag("--quiet", options->quiet, "Print the continuation's bytes and nothing else");

@@ -22,7 +22,7 @@ struct GenerateOptions {
   std::vector<std::string> stop_strings;
   std::string prompt, chat, prompt_file;  // exactly one is given
   bool has_prompt = false, has_chat = false;
-  std::string chat_template = "auto";
+  std::string chat_template;  // empty: auto
   std::string system;
   bool exact = false;
   int threads = 0;

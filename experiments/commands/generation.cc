@@ -30,6 +30,8 @@ absl::Status CheckUse(const GenerateOptions& options, const std::string& type) {
   }
   if (!options.has_chat && !options.system.empty())
     return absl::InvalidArgumentError("--system: needs --chat");
+  if (!options.has_chat && !options.chat_template.empty())
+    return absl::InvalidArgumentError("--chat-template: needs --chat");
   if (options.log_probs && !options.json) return absl::InvalidArgumentError("--log-probs: needs --json");
   return absl::OkStatus();
 }
@@ -71,8 +73,9 @@ absl::StatusOr<std::vector<TokenId>> PromptTokens(const GenerateOptions& options
     FORERUN_ASSIGN_OR_RETURN(text, ReadTextInput(options.prompt_file));
   }
   const PromptFormat format = options.has_chat ? PromptFormat::kChat : PromptFormat::kRaw;
+  const std::string chat_template = options.chat_template.empty() ? "auto" : options.chat_template;
   FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> tokens,
-                           EncodePrompt(tokenizer, format, options.chat_template, options.system, text));
+                           EncodePrompt(tokenizer, format, chat_template, options.system, text));
   if (tokens.empty()) return absl::InvalidArgumentError("--prompt: expected at least one token, found none");
   return tokens;
 }

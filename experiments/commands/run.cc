@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/comparison_table.h"
 #include "experiments/files.h"
@@ -45,9 +46,9 @@ absl::Status Verdict(const RunOutcome& outcome, const std::string& directory) {
     case RunEnd::kComplete:
       break;
   }
-  if (outcome.failed == 0) return absl::OkStatus();
+  if (outcome.errors.empty()) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat(outcome.failed, " requests failed; the first: ", outcome.first_error));
+      absl::StrCat(outcome.errors.size(), " requests failed; the first: ", outcome.errors[0]));
 }
 
 absl::Status Run(const Options& options) {
@@ -67,17 +68,19 @@ Command AddRunCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run an experiment: every arm of a config over every prompt");
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "The experiment (experiments/configs/*.json)")->required();
-  command->add_option("--out", options->run.directory,
-                      "The run directory; default runs/<name>-<hash of the config>");
+  command
+      ->add_option("--out", options->run.directory,
+                   "The run directory; default runs/<name>-<hash of the config>")
+      ->check(NotEmpty());
   command
       ->add_option("--set", options->overrides, "Change one value of the config: path=value; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--limit", options->limit, "Only the first N prompts, spread over the categories")
-      ->check(CLI::PositiveNumber);
+      ->check(IntegerFrom(1, 1 << 20));
   command
       ->add_option("--budget", options->run.budget_minutes,
                    "Stop before a prompt that would end after MINUTES")
-      ->check(CLI::PositiveNumber);
+      ->check(MoreThanZeroUpTo(1e6));
   command->add_flag("--resume", options->run.resume, "Continue a run that was stopped, or start it");
   command->footer(
       "Example:\n  forerun run experiments/configs/smoke.json --set "

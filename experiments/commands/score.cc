@@ -3,10 +3,12 @@
 
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
+#include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/text_input.h"
 #include "experiments/machine.h"
 #include "experiments/scoring.h"
+#include "experiments/token_ids.h"
 
 namespace forerun {
 namespace {
@@ -20,16 +22,6 @@ struct Options {
   ScoreOptions score;
   EngineConfig engine;
 };
-
-absl::StatusOr<std::vector<TokenId>> ReadIds(const Json& list) {
-  std::vector<TokenId> ids;
-  for (const Json& id : list) {
-    if (!id.is_number_integer())
-      return absl::InvalidArgumentError("--ids-file: expected a list of ids, or of lists");
-    ids.push_back(id.get<TokenId>());
-  }
-  return ids;
-}
 
 // One sequence, or several where the file holds a list of lists.
 absl::StatusOr<std::vector<std::vector<TokenId>>> ReadSequences(const Options& options,
@@ -48,7 +40,7 @@ absl::StatusOr<std::vector<std::vector<TokenId>>> ReadSequences(const Options& o
   for (const Json& list : lists) {
     if (!list.is_array())
       return absl::InvalidArgumentError("--ids-file: expected a list of ids, or of lists");
-    FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> ids, ReadIds(list));
+    FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> ids, ReadTokenIds(list, "--ids-file"));
     sequences.push_back(std::move(ids));
   }
   return sequences;
@@ -125,13 +117,14 @@ Command AddScoreCommand(CLI::App& app) {
   command->add_flag("--json", options->json, "Ids, NLL of each id after the first (nats), mean_nll");
   command->add_flag("--exact", options->exact, "32-bit floats throughout");
   command->add_option("--chunk", options->score.chunk, "Rows of one forward")
-      ->check(CLI::Range(1, 512))
+      ->check(IntegerFrom(1, 512))
       ->capture_default_str();
   command->add_option("--top", options->score.top, "Also the N best logits after the last id")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--threads", options->engine.threads, "0: all cores")->check(CLI::Range(0, 1024));
+      ->check(IntegerFrom(0, 1 << 20));
+  command->add_option("--threads", options->engine.threads, "0: all cores")
+      ->check(IntegerFrom(0, kMostThreads));
   command->add_option("--kv-budget-mib", options->engine.kv_budget_mib, "Memory for keys and values")
-      ->check(CLI::PositiveNumber)
+      ->check(IntegerFrom(4, kMostMib))
       ->capture_default_str();
   command->footer("Example:\n  forerun score --model smollm2-135m-instruct-q4_1 --file README.md --json");
   return {command, [options] { return RunScore(*options); }};

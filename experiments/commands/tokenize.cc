@@ -10,6 +10,7 @@
 #include "core/tokenizer/tokenizer.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/text_input.h"
+#include "experiments/files.h"
 
 namespace forerun {
 namespace {
@@ -25,9 +26,8 @@ struct Options {
 
 absl::Status Tokenize(const Options& options, bool has_text) {
   FORERUN_ASSIGN_OR_RETURN(const std::string path, ResolveModelPath(options.model));
-  absl::StatusOr<GgufFile> file = GgufFile::Open(path);
-  if (!file.ok()) return absl::DataLossError(file.status().message());
-  FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, Tokenizer::FromGguf(*file));
+  FORERUN_ASSIGN_OR_RETURN(const GgufFile file, AsDamage(GgufFile::Open(path)));
+  FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, AsDamage(Tokenizer::FromGguf(file)));
   std::string text = options.text;
   if (!has_text) {
     FORERUN_ASSIGN_OR_RETURN(text, ReadTextInput(options.file));

@@ -116,8 +116,21 @@ TEST(Config, ContradictionsAreErrors) {
   EXPECT_THAT(ErrorOf({"arms.0.drafter.type=random"}), HasSubstr("to be the baseline"));
   EXPECT_THAT(ErrorOf({"name=../up"}), HasSubstr("name: expected letters"));
   EXPECT_THAT(ErrorOf({"arms.1.name=a/b"}), HasSubstr("arms.1.name: expected a name without /"));
+  EXPECT_THAT(ErrorOf({"arms.1.name=\"a\\nb\""}), HasSubstr("without control characters, found \"a\\nb\""));
   EXPECT_THAT(ErrorOf({"arms=[]"}), HasSubstr("at least one arm"));
   EXPECT_THAT(ErrorOf({"stop_strings=[\"\"]"}), HasSubstr("stop_strings"));
+}
+
+TEST(Config, NumbersOutOfRange) {
+  for (const char* seed : {"-1", "18446744073709551615"}) {
+    EXPECT_THAT(ErrorOf({"sampling={\"seed\": " + std::string(seed) + "}"}),
+                HasSubstr("expected an integer from 0 to 9223372036854775807, found " + std::string(seed)));
+  }
+  for (const char* key : {"05", "5 ", "-1", "4294967297"}) {
+    EXPECT_THAT(ErrorOf({"sampling={\"logit_bias\": {\"" + std::string(key) + "\": 1}}"}),
+                HasSubstr("token id"));
+  }
+  EXPECT_THAT(ErrorOf({"engine={\"threads\": 257}"}), HasSubstr("from 0 to 256, found 257"));
 }
 
 TEST(Config, RuleFollowsTheSampling) {

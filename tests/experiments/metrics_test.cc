@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
+using ::testing::Optional;
 
 struct RoundSpec {
   int drafted = 0;
@@ -111,8 +112,16 @@ TEST(Metrics, PositionsByHand) {
   EXPECT_THAT(positions.survival,
               ElementsAre(DoubleEq(1), DoubleEq(3.0 / 4), DoubleEq(1.0 / 3), DoubleEq(1.0 / 3)));
   // Position 3: proposed 3 and the first two accepted in (4 of 4), (2 of 4): one of two went on.
-  EXPECT_THAT(positions.conditional,
-              ElementsAre(DoubleEq(1), DoubleEq(3.0 / 4), DoubleEq(1.0 / 2), DoubleEq(1)));
+  EXPECT_THAT(positions.conditional, ElementsAre(Optional(DoubleEq(1)), Optional(DoubleEq(3.0 / 4)),
+                                                 Optional(DoubleEq(1.0 / 2)), Optional(DoubleEq(1))));
+}
+
+TEST(Metrics, APositionThatNoRoundReachedHasNoConditional) {
+  Log log;
+  log.Add("a", {{.drafted = 3, .accepted = 0}}, 1);
+  const Positions positions = MeasurePositions(log.All());
+  EXPECT_THAT(positions.survival, ElementsAre(0, 0, 0));
+  EXPECT_THAT(positions.conditional, ElementsAre(Optional(0), std::nullopt, std::nullopt));
 }
 
 TEST(Metrics, TimeByHand) {
@@ -206,8 +215,8 @@ TEST(Metrics, PropertiesHoldForRandomLogs) {
     const Positions positions = MeasurePositions(log.All());
     double product = 1;
     for (std::size_t i = 0; i < positions.survival.size(); ++i) {
-      EXPECT_LE(positions.conditional[i], 1);
-      product *= positions.conditional[i];
+      EXPECT_LE(positions.conditional[i].value_or(0), 1);
+      product *= positions.conditional[i].value_or(0);
       EXPECT_NEAR(positions.survival[i], product, 1e-9);
     }
     EXPECT_LE(*AcceptanceRate(log.All()), 1);

@@ -49,6 +49,10 @@ TEST(Prompts, ErrorsNameFileAndLine) {
   EXPECT_THAT(ErrorOf("{\"id\": 1, \"category\": \"c\", \"prompt\": \"\"}"), HasSubstr("not empty"));
   EXPECT_THAT(ErrorOf("{\"id\": 1, \"category\": \"all\", \"prompt\": \"x\"}"),
               HasSubstr("other than \"all\""));
+  EXPECT_THAT(ErrorOf("{\"id\": \"\", \"category\": \"c\", \"prompt\": \"x\"}"),
+              HasSubstr("\"id\" that is not"));
+  EXPECT_THAT(ErrorOf("{\"id\": 1, \"category\": \"c\\nd\", \"prompt\": \"x\"}"),
+              HasSubstr("control characters"));
   EXPECT_THAT(ErrorOf("\n\n"), HasSubstr("no prompts"));
   EXPECT_EQ(ReadPromptFile("/nonexistent.jsonl").status().code(), absl::StatusCode::kNotFound);
 }

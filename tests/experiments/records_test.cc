@@ -81,6 +81,10 @@ TEST(Records, DamageIsNamed) {
   json["emitted"] = 4;
   EXPECT_THAT(std::string(ReadRequestRow(json, "requests.jsonl:3").status().message()),
               HasSubstr("requests.jsonl:3.emitted: expected the length of \"output\", found 4"));
+  json = RequestRowJson(Row());
+  json["output"][0] = int64_t{4294967297};
+  EXPECT_THAT(std::string(ReadRequestRow(json, "requests.jsonl:3").status().message()),
+              HasSubstr("expected token ids from 0 to 2147483647, found 4294967297"));
   json = RoundJson("u", Round());
   json["examined"][0] = 5;
   std::string unit;

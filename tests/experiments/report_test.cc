@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 ComparisonRow Row(const std::string& category, const std::string& arm, double speedup, double low,
                   double high) {
@@ -23,6 +24,7 @@ ComparisonRow Row(const std::string& category, const std::string& arm, double sp
   row.law = "greedy_identical";
   row.arithmetic = "bitwise";
   row.speedup = speedup;
+  row.paired_prompts = 5;
   row.speedup_interval = Interval{low, high};
   row.tokens_per_second = 10 * speedup;
   row.tau = 2;
@@ -52,11 +54,11 @@ TEST(Report, VerdictsFollowTheIntervals) {
           "chat: no clear difference: the best arm is a 1.01x [0.90, 1.10]"));
 }
 
-TEST(Report, OnePromptIsNoVerdict) {
-  ComparisonRow row = Row("edit", "a", 1.9, 0, 0);
-  row.speedup_interval.reset();
+TEST(Report, FewPromptsAreNoVerdict) {
+  ComparisonRow row = Row("edit", "a", 1.9, 1.8, 2);
+  row.paired_prompts = 4;
   EXPECT_THAT(Verdicts({Baseline("edit"), row}),
-              ElementsAre("edit: too few prompts for an interval, no verdict"));
+              ElementsAre("edit: too few prompts for a verdict (at least 4)"));
 }
 
 TEST(Report, ChartMarksTheBaseline) {
@@ -76,17 +78,28 @@ TEST(ComparisonTable, RunColumnOnlyWhereRunsDiffer) {
   EXPECT_THAT(ComparisonMarkdown(rows), HasSubstr("| run"));
 }
 
+TEST(ComparisonTable, PartialRunsAreMarked) {
+  std::vector<ComparisonRow> rows = {Baseline("all"), Row("all", "a", 1.5, 1.2, 1.8)};
+  for (ComparisonRow& row : rows) row.requests_done = row.requests_planned = 54;
+  EXPECT_THAT(ComparisonMarkdown(rows), Not(HasSubstr("partial")));
+  for (ComparisonRow& row : rows) row.requests_done = 8;
+  EXPECT_THAT(ComparisonMarkdown(rows), StartsWith("partial: 8 of 54 requests\n\n|"));
+}
+
 TEST(ComparisonTable, UndefinedIsNullAndEmpty) {
   ComparisonRow row = Row("all", "a", 1.5, 1.2, 1.8);
   row.tau.reset();
+  row.positions.conditional[1].reset();
   row.identity.reset();
   const Json json = ComparisonJson({row});
   EXPECT_TRUE(json["rows"][0]["tau"].is_null());
   EXPECT_TRUE(json["rows"][0]["identical"].is_null());
   EXPECT_EQ(json["rows"][0]["survival"], Json({0.5, 0.25}));
+  EXPECT_EQ(json["rows"][0]["conditional"], Json({0.5, nullptr}));
+  EXPECT_THAT(ComparisonMarkdown({row}), HasSubstr("|  50   – "));
   const std::string csv = ComparisonCsv({row});
   EXPECT_THAT(csv, HasSubstr(",survival,conditional,time_percent_draft,"));
-  EXPECT_THAT(csv, HasSubstr(",0.5;0.25,0.5;0.5,"));
+  EXPECT_THAT(csv, HasSubstr(",0.5;0.25,0.5;,"));
 }
 
 TEST(Progress, DurationsForPeople) {

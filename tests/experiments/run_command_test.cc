@@ -78,9 +78,16 @@ TEST_F(RunCommandTest, RunGoesOnAfterARequestThatRanOut) {
        "--set", "engine={\"kv_budget_mib\": 4, \"kv_dtype\": \"f32\"}", "--set", "max_new_tokens=8"});
   EXPECT_EQ(run.exit_code, 4) << run.err;
   EXPECT_THAT(run.err, HasSubstr("requests failed; the first: 1/baseline/0: KV pool"));
+  const ProgramResult again =
+      Run({"run", kConfig, "--resume", "--out", "run", "--set",
+           "prompts={\"file\": \"" + (folder_ / "prompts.jsonl") + "\"}", "--set",
+           "engine={\"kv_budget_mib\": 4, \"kv_dtype\": \"f32\"}", "--set", "max_new_tokens=8"});
+  EXPECT_EQ(again.exit_code, 4) << again.err;  // what failed before has still failed
+  EXPECT_THAT(again.err, HasSubstr("requests failed; the first: 1/baseline/0: KV pool"));
   const std::vector<ComparisonRow> rows = CompareRun(*LoadRun(folder_ / "run"), true);
   EXPECT_EQ(rows[0].errors, 2);
   EXPECT_EQ(rows[0].requests, 2);
+  EXPECT_EQ(rows[0].prompts, 1);  // the other was never served
 }
 
 }  // namespace

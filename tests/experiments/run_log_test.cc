@@ -143,13 +143,49 @@ TEST_F(RunLogTest, OneWriterAtATime) {
 }
 
 TEST_F(RunLogTest, SessionsMustHaveTheSameInputs) {
-  { EXPECT_TRUE(Append(**Open(false), 1).ok()); }
-  auto log = Open(true);
+  auto log = Open(false);
   EXPECT_TRUE((*log)->BeginSession({{"isa", "avx2"}, {"inputs", {{"target", "aa"}}}}).ok());
   EXPECT_TRUE((*log)->BeginSession({{"isa", "avx512"}, {"inputs", {{"target", "aa"}}}}).ok());
   EXPECT_THAT(std::string((*log)->BeginSession({{"inputs", {{"target", "bb"}}}}).message()),
               HasSubstr("target: \"aa\" and \"bb\""));
   EXPECT_EQ((*ReadJsonFile(Path(kEnvironmentFile)))["sessions"].size(), 2u);
+}
+
+TEST_F(RunLogTest, AMissingEnvironmentIsDamage) {
+  { EXPECT_TRUE(Append(**Open(false), 1).ok()); }
+  const absl::Status status = (*Open(true))->BeginSession({{"inputs", {{"target", "aa"}}}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("environment.json: missing, though 1 requests"));
+}
+
+TEST_F(RunLogTest, FilesOfOthersStayAsTheyAre) {
+  fs::create_directory(directory_);
+  AppendText(kRequestsFile, "not ours");
+  EXPECT_EQ(Open(true).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(Open(false).status().message()), HasSubstr("holds files but no run"));
+  EXPECT_EQ(*ReadFile(Path(kRequestsFile)), "not ours");
+  EXPECT_FALSE(fs::exists(Path(kRoundsFile)));
+}
+
+TEST_F(RunLogTest, AStartThatWasCutShortCanBeRepeated) {
+  fs::create_directory(directory_);
+  for (const char* name : {kRequestsFile, kRoundsFile, "config.resolved.json.77.new"}) AppendText(name, "");
+  EXPECT_TRUE(Open(true).ok());
+}
+
+TEST_F(RunLogTest, WhatIsRefusedIsNotCut) {
+  { EXPECT_TRUE(Append(**Open(false), 1).ok()); }
+  AppendText(kRequestsFile, "torn");
+  const std::string before = *ReadFile(Path(kRequestsFile));
+  EXPECT_FALSE(Open(false).ok());
+  EXPECT_FALSE(Open(true, /*k=*/8).ok());
+  EXPECT_EQ(*ReadFile(Path(kRequestsFile)), before);
+}
+
+TEST_F(RunLogTest, WrongFieldsAreDamageToo) {
+  { EXPECT_TRUE(Append(**Open(false), 1).ok()); }
+  AppendText(kRequestsFile, "{\"unit\": 5}\n");
+  EXPECT_EQ(ReadRunRecords(directory_).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST_F(RunLogTest, FullDiskIsOneLineAndLosesNothing) {
