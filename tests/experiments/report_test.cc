@@ -56,7 +56,7 @@ TEST(Report, VerdictsFollowTheIntervals) {
 
 TEST(Report, FewPromptsAreNoVerdict) {
   ComparisonRow row = Row("edit", "a", 1.9, 1.8, 2);
-  row.paired_prompts = 4;
+  row.paired_prompts = 3;
   EXPECT_THAT(Verdicts({Baseline("edit"), row}),
               ElementsAre("edit: too few prompts for a verdict (at least 4)"));
 }
