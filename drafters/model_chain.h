@@ -25,6 +25,7 @@ struct ModelChainOptions {
   // The chain ends before a token when the model gives its best token there less than this (temperature 1).
   // Decided on the distribution, before the draw: the proposals keep their law.
   double min_confidence = 0;
+  std::shared_ptr<const Shortlist> shortlist = nullptr;  // words that the model may say; null: all
 };
 
 // `model` and `pool` outlive the drafter. Keeps one block table a sequence; a draft step is one forward over

@@ -69,6 +69,7 @@ void FillCounts(const Requests& requests, ComparisonRow* row) {
     if (request->row.error.empty()) prompts.insert(request->row.prompt);
   }
   row->prompts = static_cast<int>(prompts.size());
+  if (!requests.empty()) row->drafter_note = requests[0]->row.drafter_note;
   row->counts = CountRounds(requests);
   row->time = SplitTime(requests);
   row->tau = Tau(requests);

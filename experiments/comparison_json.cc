@@ -44,6 +44,7 @@ Json RowJson(const ComparisonRow& row) {
   json["ms_per_round"] = Number(row.ms_per_round);
   json["draft_cost"] = Number(row.draft_cost);
   json["verify_cost"] = Number(row.verify_cost);
+  json["drafter_note"] = row.drafter_note.empty() ? Json() : Json(row.drafter_note);
   json["law"] = row.law;
   json["arithmetic"] = row.arithmetic;
   json["identical"] = row.identity ? Json(row.identity->identical) : Json();

@@ -36,6 +36,10 @@ std::string TimeText(const TimeSplit& time) {
                          time.sample * percent, time.other * percent);
 }
 
+std::string GuaranteeText(const ComparisonRow& row) {
+  return absl::StrCat(row.law, ", ", row.arithmetic, row.drafter_note.empty() ? "" : "; ", row.drafter_note);
+}
+
 std::string IdentityText(const std::optional<Identity>& identity) {
   return identity ? absl::StrCat(identity->identical, "/", identity->compared) : kNothing;
 }
@@ -97,11 +101,10 @@ Table SpeedTable(const std::vector<ComparisonRow>& rows) {
     std::vector<std::string> cells = Key(row, with_run);
     std::string prompts = absl::StrCat(row.prompts);
     if (row.errors > 0) absl::StrAppend(&prompts, " (", row.errors, " errors)");
-    Extend(&cells,
-           {Text("%.1f", row.tokens_per_second), SpeedupText(row), Text("%.2f", row.tau),
-            PercentText(row.acceptance_rate), row.is_baseline ? kNothing : PercentText(row.coverage),
-            TimeText(row.time), Text("%.1f", row.ms_per_round), absl::StrCat(row.law, ", ", row.arithmetic),
-            IdentityText(row.identity), prompts, absl::StrCat(row.counts.rounds)});
+    Extend(&cells, {Text("%.1f", row.tokens_per_second), SpeedupText(row), Text("%.2f", row.tau),
+                    PercentText(row.acceptance_rate), row.is_baseline ? kNothing : PercentText(row.coverage),
+                    TimeText(row.time), Text("%.1f", row.ms_per_round), GuaranteeText(row),
+                    IdentityText(row.identity), prompts, absl::StrCat(row.counts.rounds)});
     table.rows.push_back(std::move(cells));
   }
   return table;

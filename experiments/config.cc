@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/base/status_macros.h"
+#include "experiments/fusion_config.h"
 #include "experiments/sampling_config.h"
 
 namespace forerun {
@@ -87,6 +88,7 @@ absl::Status ReadEngine(const Json* json, EngineConfig* engine) {
   engine->kv_budget_mib = static_cast<int>(reader.Int("kv_budget_mib", engine->kv_budget_mib, 4, kMost));
   engine->threads = static_cast<int>(reader.Int("threads", 0, 0, 256));
   engine->prefill_chunk = static_cast<int>(reader.Int("prefill_chunk", engine->prefill_chunk, 1, 512));
+  engine->packed_cache = reader.Bool("packed_cache", engine->packed_cache);
   engine->isa = reader.Choice("isa", "", {"reference", "avx2", "avx512", "avx512vnni"});
   return reader.Finish();
 }
@@ -119,6 +121,7 @@ absl::StatusOr<ExperimentConfig> ReadConfig(const Json& json) {
       reader.Choice("bracket", "prompt", {"prompt", "arm"}) == "arm" ? Bracket::kArm : Bracket::kPrompt;
   const Json* arms = reader.Array("arms");
   const Json* engine = reader.Object("engine");
+  const Json* fusion = reader.Object("fusion");
   config.concurrency = static_cast<int>(reader.Int("concurrency", 1, 1, 16));
   FORERUN_RETURN_IF_ERROR(reader.Finish());
   FORERUN_RETURN_IF_ERROR(ReadPrompts(prompts, &config.prompts));
@@ -126,6 +129,7 @@ absl::StatusOr<ExperimentConfig> ReadConfig(const Json& json) {
     FORERUN_ASSIGN_OR_RETURN(config.sampling, ReadSampling(*sampling, "sampling"));
   }
   FORERUN_RETURN_IF_ERROR(ReadEngine(engine, &config.engine));
+  FORERUN_ASSIGN_OR_RETURN(config.engine.fusion, ReadFusion(fusion, "fusion"));
   FORERUN_RETURN_IF_ERROR(ReadArms(arms, &config));
   FORERUN_RETURN_IF_ERROR(ChooseBaseline(baseline, &config));
   FORERUN_RETURN_IF_ERROR(CheckDraftModel(config));

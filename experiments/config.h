@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/base/json.h"
+#include "core/model/fusion.h"
 #include "core/sampling/sampling.h"
 #include "experiments/arm_config.h"
 
@@ -31,7 +32,9 @@ struct EngineConfig {
   int kv_budget_mib = 512;
   int threads = 0;  // 0: all cores
   int prefill_chunk = 256;
-  std::string isa;  // empty: the widest that the machine has
+  bool packed_cache = true;  // packed weights are kept beside the model
+  std::string isa;           // empty: the widest that the machine has
+  Fusion fusion;             // a key of its own beside "engine"
 };
 
 struct ExperimentConfig {

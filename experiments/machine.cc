@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "experiments/files.h"
@@ -32,11 +34,16 @@ absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(const EngineConfig& con
   return machine;
 }
 
-absl::StatusOr<LoadedModel> Machine::Load(const std::string& name) {
+absl::StatusOr<LoadedModel> Machine::Load(const std::string& name, const std::string& numerics) {
   FORERUN_ASSIGN_OR_RETURN(const std::string path, ResolveModelPath(name));
-  const ModelOptions options = {.numerics = config_.numerics == "f32" ? Numerics::kF32 : Numerics::kA8,
-                                .kv_dtype = config_.kv_dtype == "f32" ? KvDtype::kF32 : KvDtype::kF16};
-  return AsDamage(LoadModel(path, options, kernels_, *threads_, *pool_));
+  const ModelOptions options = {.numerics = numerics == "f32" ? Numerics::kF32 : Numerics::kA8,
+                                .kv_dtype = config_.kv_dtype == "f32" ? KvDtype::kF32 : KvDtype::kF16,
+                                .fusion = config_.fusion,
+                                .packed_cache = {.enabled = config_.packed_cache}};
+  FORERUN_ASSIGN_OR_RETURN(LoadedModel loaded,
+                           AsDamage(LoadModel(path, options, kernels_, *threads_, *pool_)));
+  if (!loaded.note.empty()) std::fprintf(stderr, "%s\n", loaded.note.c_str());
+  return loaded;
 }
 
 absl::StatusOr<ModelPair> LoadModelPair(Machine& machine, const std::string& target,

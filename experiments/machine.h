@@ -21,11 +21,13 @@ class Machine {
   static absl::StatusOr<std::unique_ptr<Machine>> Create(const EngineConfig& config);
 
   // `name`: see ResolveModelPath(). What is wrong with the file itself is DataLoss.
-  absl::StatusOr<LoadedModel> Load(const std::string& name);
+  absl::StatusOr<LoadedModel> Load(const std::string& name) { return Load(name, config_.numerics); }
+  absl::StatusOr<LoadedModel> Load(const std::string& name, const std::string& numerics);
 
   const Kernels& kernels() const { return kernels_; }
   int num_threads() const { return threads_->num_threads(); }
   KvPool& pool() { return *pool_; }
+  ThreadPool& threads() { return *threads_; }
   const EngineConfig& config() const { return config_; }
 
  private:

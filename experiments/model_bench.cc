@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
@@ -18,7 +20,7 @@ double SecondsSince(Clock::time_point start) {
 }  // namespace
 
 ModelBench::ModelBench(Model& model, KvPool& pool, const ModelBenchOptions& options)
-    : model_(model), pool_(pool), options_(options), context_(pool, model.kv_layout_id()) {}
+    : model_(model), pool_(pool), options_(options) {}
 
 absl::Status ModelBench::CheckFits(int tokens) const {
   if (tokens <= model_.context_length()) return absl::OkStatus();
@@ -52,17 +54,29 @@ absl::Status ModelBench::Fill(BlockTable& table, int tokens) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<double>> ModelBench::TimeRows(int rows, int repeat) {
-  FORERUN_RETURN_IF_ERROR(CheckFits(options_.context + rows));
-  FORERUN_RETURN_IF_ERROR(Fill(context_, options_.context));
+absl::Status ModelBench::Prepare(int context) {
+  if (contexts_.contains(context)) return absl::OkStatus();
+  FORERUN_RETURN_IF_ERROR(CheckFits(context));
+  const auto longer = contexts_.upper_bound(context);
+  BlockTable table = longer == contexts_.begin() ? BlockTable(pool_, model_.kv_layout_id())
+                                                 : std::prev(longer)->second.Fork();
+  FORERUN_RETURN_IF_ERROR(Fill(table, context));
+  contexts_.emplace(context, std::move(table));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<double>> ModelBench::TimeRows(int context, int rows, int repeat) {
+  FORERUN_RETURN_IF_ERROR(CheckFits(context + rows));
+  FORERUN_RETURN_IF_ERROR(Prepare(context));
+  BlockTable& table = contexts_.at(context);
   std::vector<double> milliseconds;
   for (int i = 0; i <= repeat; ++i) {
-    FORERUN_RETURN_IF_ERROR(context_.Reserve(rows));
-    const ForwardBatch batch = MakeBatch(context_, rows, options_.wanted, options_.wanted);
+    FORERUN_RETURN_IF_ERROR(table.Reserve(rows));
+    const ForwardBatch batch = MakeBatch(table, rows, options_.wanted, options_.wanted);
     const Clock::time_point start = Clock::now();
     const absl::Status status = model_.Forward(batch).status();
     const double seconds = SecondsSince(start);
-    context_.Rollback();
+    table.Rollback();
     FORERUN_RETURN_IF_ERROR(status);
     if (i > 0) milliseconds.push_back(seconds * 1e3);
   }

@@ -2,6 +2,7 @@
 // prefill. The tokens are arbitrary; no forward's time depends on them.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,7 +13,6 @@
 namespace forerun {
 
 struct ModelBenchOptions {
-  int context = 64;  // tokens that the timed rows follow
   int prefill_chunk = 256;
   WantedOutput wanted = WantedOutput::kArgmax;  // of every timed row; or kFull
 };
@@ -22,9 +22,14 @@ class ModelBench {
   // `model` and `pool` outlive it.
   ModelBench(Model& model, KvPool& pool, const ModelBenchOptions& options);
 
-  // Milliseconds of each of `repeat` forwards over `rows` rows. The rows are dropped again, and a forward
-  // before the first goes untimed. InvalidArgument where the context and the rows do not fit into the model.
-  absl::StatusOr<std::vector<double>> TimeRows(int rows, int repeat);
+  // Computes and keeps a context of so many tokens, from the longest kept one that it continues.
+  // InvalidArgument for more than the model takes.
+  absl::Status Prepare(int context);
+
+  // Milliseconds of each of `repeat` forwards over `rows` rows that follow `context` tokens. The rows are
+  // dropped again, and a forward before the first goes untimed. InvalidArgument where the context and the
+  // rows do not fit into the model.
+  absl::StatusOr<std::vector<double>> TimeRows(int context, int rows, int repeat);
 
   // Seconds until the output after a prompt of `tokens` tokens is there.
   absl::StatusOr<double> TimePrefill(int tokens);
@@ -37,7 +42,7 @@ class ModelBench {
   Model& model_;
   KvPool& pool_;
   ModelBenchOptions options_;
-  BlockTable context_;  // options_.context tokens once filled
+  std::map<int, BlockTable> contexts_;  // by their tokens; they share blocks
 };
 
 }  // namespace forerun

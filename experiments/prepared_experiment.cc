@@ -29,7 +29,13 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
       .target = experiment.models.target.model.get(),
       .draft = experiment.models.draft ? experiment.models.draft->model.get() : nullptr,
       .pool = &experiment.machine->pool()};
-  FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(config.drafter, resources));
+  Json options = config.drafter;
+  if (const Json shortlist = options.value("shortlist", Json()); shortlist.is_string()) {
+    const std::string name = shortlist.get<std::string>();
+    arm.shortlist_file = FindConfigFile(experiment.config, name);
+    if (!arm.shortlist_file.empty()) options["shortlist"] = arm.shortlist_file;
+  }
+  FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(options, resources));
   FORERUN_RETURN_IF_ERROR(arm.rule->CheckLossless(arm.drafter->proposal(config.sampling),
                                                   arm.drafter->chains_only(), config.sampling));
   if (!config.drafts()) arm.drafter.reset();

@@ -22,6 +22,7 @@ struct PreparedPrompt {
 struct PreparedArm {
   std::unique_ptr<Drafter> drafter;  // null where the arm does not draft
   const Verifier* rule = nullptr;
+  std::string shortlist_file;  // of the drafter; empty where it names none
 };
 
 struct PreparedExperiment {

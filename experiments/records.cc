@@ -81,6 +81,7 @@ Json RequestRowJson(const RequestRow& row) {
   json["decode_seconds"] = row.decode_seconds;
   json["peak_rss_bytes"] = row.peak_rss_bytes;
   json["drafter_state"] = row.drafter_state;
+  if (!row.drafter_note.empty()) json["drafter_note"] = row.drafter_note;
   json["output_sha256"] = Sha256Hex(DumpJson(Json(row.output)));
   json["output"] = row.output;
   json["text"] = row.text;
@@ -133,6 +134,7 @@ absl::StatusOr<RequestRow> ReadRequestRow(const Json& json, const std::string& w
   row.decode_seconds = reader.Number("decode_seconds", 0, 0, kHuge);
   row.peak_rss_bytes = reader.Int("peak_rss_bytes", 0, 0, kMost);
   row.drafter_state = reader.String("drafter_state", "");
+  row.drafter_note = reader.String("drafter_note", "");
   row.error = reader.String("error", "");
   if (reader.Int("emitted", 0, 0, kMost) != row.emitted()) reader.Fail("emitted", "the length of \"output\"");
   reader.Has("output_sha256");

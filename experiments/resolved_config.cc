@@ -1,5 +1,6 @@
 #include "experiments/config.h"
 #include "experiments/file_hash.h"
+#include "experiments/fusion_config.h"
 #include "experiments/sampling_config.h"
 
 namespace forerun {
@@ -20,6 +21,7 @@ Json EngineJson(const EngineConfig& engine) {
   json["kv_budget_mib"] = engine.kv_budget_mib;
   json["threads"] = engine.threads;
   json["prefill_chunk"] = engine.prefill_chunk;
+  json["packed_cache"] = engine.packed_cache;
   if (!engine.isa.empty()) json["isa"] = engine.isa;
   return json;
 }
@@ -45,6 +47,7 @@ Json ResolvedConfig(const ExperimentConfig& config) {
   json["arms"] = Json::array();
   for (const ArmConfig& arm : config.arms) json["arms"].push_back(ArmJson(arm));
   json["engine"] = EngineJson(config.engine);
+  json["fusion"] = FusionJson(config.engine.fusion);
   json["concurrency"] = config.concurrency;
   return json;
 }

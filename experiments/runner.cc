@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "experiments/environment.h"
+#include "experiments/file_hash.h"
 #include "experiments/interrupt.h"
 #include "experiments/progress.h"
 #include "experiments/run_log.h"
@@ -115,6 +116,8 @@ class Runner {
     row.decode_seconds = result.decode_seconds;
     row.peak_rss_bytes = PeakRssBytes();
     row.drafter_state = "cold";
+    const Drafter* drafter = experiment_.arms[run.arm].drafter.get();
+    if (drafter != nullptr) row.drafter_note = drafter->note();
     if (!result.status.ok()) row.error = std::string(result.status.message());
     FORERUN_RETURN_IF_ERROR(log_.Append(row, rounds));
     progress_.Advance(row.arm, row.emitted(), row.decode_seconds);
@@ -158,6 +161,12 @@ absl::StatusOr<RunOutcome> RunExperiment(const PreparedExperiment& experiment, c
   FORERUN_ASSIGN_OR_RETURN(
       Json environment, DescribeEnvironment(*experiment.machine, experiment.models, experiment.prompt_file));
   environment["requests_planned"] = outcome.total;
+  for (std::size_t i = 0; i < experiment.arms.size(); ++i) {
+    const std::string& file = experiment.arms[i].shortlist_file;
+    if (file.empty()) continue;
+    FORERUN_ASSIGN_OR_RETURN(environment["inputs"]["shortlist_sha256"][config.arms[i].name],
+                             Sha256OfFile(file));
+  }
   FORERUN_RETURN_IF_ERROR(log->BeginSession(environment));
 
   Progress progress(outcome.done, outcome.total);

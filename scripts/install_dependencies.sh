@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config python3
-  libabsl-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev)
+  libabsl-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev libbenchmark-dev)
 for argument in "$@"; do
   case $argument in
     --tests) packages+=(libgtest-dev libgmock-dev) ;;

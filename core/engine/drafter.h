@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,6 +41,8 @@ class Drafter {
   // How children will be chosen under this sampling: what a rule is checked against before a run.
   virtual Proposal proposal(const Sampling& sampling) const = 0;
   virtual bool chains_only() const { return true; }
+  // What every table must say of it, such as "shortlist 32768 of 151936"; empty: nothing.
+  virtual std::string note() const { return ""; }
   virtual absl::StatusOr<std::unique_ptr<DrafterState>> Open() = 0;
   // Called before every target forward of these sequences that verifies. An error here ends the whole step.
   virtual absl::Status Propose(std::span<DraftTask> tasks) = 0;

@@ -46,9 +46,10 @@ absl::StatusOr<LoadedModel> LoadModel(absl::string_view path, const ModelOptions
                                                    config.vocab_size, " rows of token_embd.weight, found ",
                                                    loaded.tokenizer->vocab_size()));
   }
-  FORERUN_ASSIGN_OR_RETURN(ModelWeights weights, LoadWeights(file, config, threads));
+  FORERUN_ASSIGN_OR_RETURN(ModelWeights weights, LoadWeights(file, config, threads, options.packed_cache));
   loaded.packed_bytes = weights.packed_bytes;
   loaded.parameters = weights.parameters;
+  loaded.note = weights.note;
 
   std::vector<KvLayout::Layer> layers;
   for (int layer = 0; layer < config.layers; ++layer) {
@@ -58,6 +59,7 @@ absl::StatusOr<LoadedModel> LoadModel(absl::string_view path, const ModelOptions
   FORERUN_ASSIGN_OR_RETURN(const int layout_id, pool.RegisterLayout(layout));
   loaded.model = std::make_unique<Transformer>(std::move(file), std::move(config), std::move(weights),
                                                options.numerics, layout_id, layout, kernels, threads);
+  loaded.model->SetFusion(options.fusion);
   return loaded;
 }
 

@@ -7,8 +7,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/kv/kv_pool.h"
-#include "core/model/model.h"
+#include "core/model/fusion.h"
 #include "core/model/numerics.h"
+#include "core/model/transformer.h"
 #include "core/tokenizer/tokenizer.h"
 #include "kernels/kernels.h"
 #include "kernels/runtime/thread_pool.h"
@@ -18,6 +19,8 @@ namespace forerun {
 struct ModelOptions {
   Numerics numerics = Numerics::kA8;
   KvDtype kv_dtype = KvDtype::kF16;
+  Fusion fusion = {};
+  PackedCacheOptions packed_cache = {};
 };
 
 struct LoadedModel {
@@ -26,7 +29,8 @@ struct LoadedModel {
   std::size_t file_bytes = 0;
   std::size_t packed_bytes = 0;  // resident weights
   int64_t parameters = 0;
-  std::unique_ptr<Model> model;
+  std::string note;  // on loading, for the user: one line or empty
+  std::unique_ptr<Transformer> model;
   std::unique_ptr<Tokenizer> tokenizer;
 };
 

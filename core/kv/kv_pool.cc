@@ -104,6 +104,7 @@ absl::StatusOr<std::unique_ptr<KvPool>> KvPool::Create(const Options& options) {
     return absl::ResourceExhaustedError(
         absl::StrCat("KV pool: cannot reserve ", bytes, " bytes of address space: ", std::strerror(errno)));
   }
+  madvise(memory, bytes, MADV_HUGEPAGE);  // a layer's keys and values are read from end to end
   auto state = std::make_unique<State>();
   state->options = options;
   state->memory = static_cast<std::byte*>(memory);

@@ -8,14 +8,16 @@
 
 #include "core/base/types.h"
 #include "core/kv/block_table.h"
+#include "core/model/shortlist.h"
 
 namespace forerun {
 
 enum class WantedOutput : uint8_t {
-  kNone,       // the row only fills the KV
-  kArgmax,     // RowOutput::argmax and best_logit
-  kLogProbOf,  // RowOutput::log_prob of `target`
-  kFull,       // RowOutput::logits
+  kNone,         // the row only fills the KV
+  kArgmax,       // RowOutput::argmax and best_logit
+  kBestLogProb,  // those, and RowOutput::log_prob of the best
+  kLogProbOf,    // RowOutput::log_prob of `target`
+  kFull,         // RowOutput::logits
 };
 
 struct ForwardRow {
@@ -37,13 +39,16 @@ struct ForwardSegment {
 struct ForwardBatch {
   std::vector<ForwardRow> rows;
   std::vector<ForwardSegment> segments;
+  // Null: the whole vocabulary. Otherwise made by this model, and only its words have logits: the others are
+  // as if theirs were minus infinity. A row that wants kLogProbOf is a broken invariant then.
+  const Shortlist* shortlist = nullptr;
 };
 
 struct RowOutput {
   TokenId argmax = -1;  // ties: the lowest id
   float best_logit = 0;
   double log_prob = 0;        // natural log, of the unwarped distribution
-  std::vector<float> logits;  // [vocab] for kFull
+  std::vector<float> logits;  // [vocab] for kFull; minus infinity outside the shortlist
 };
 
 struct ForwardResult {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/kv/kv_layout.h"
 #include "core/model/forward_batch.h"
+#include "core/model/shortlist.h"
 
 namespace forerun {
 
@@ -27,6 +30,13 @@ class Model {
   // its own context alone, bit for bit.
   virtual absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) = 0;
   virtual Counters counters() const = 0;
+  // For ForwardBatch::shortlist. `ids`: ascending, at least one, all in the vocabulary.
+  virtual std::shared_ptr<const Shortlist> MakeShortlist(std::vector<TokenId> ids) {
+    auto shortlist = std::make_shared<Shortlist>();
+    shortlist->ids = std::move(ids);
+    shortlist->vocab_size = vocab_size();
+    return shortlist;
+  }
 };
 
 }  // namespace forerun

@@ -120,15 +120,29 @@ absl::StatusOr<std::vector<TokenId>> TableModel::ReadContext(const ForwardSegmen
   return reversed;
 }
 
-RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> context) const {
+RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> context,
+                             const Shortlist* shortlist) const {
   RowOutput output;
-  const std::vector<float> logits = Logits(context);
-  if (row.wanted == WantedOutput::kArgmax) {
+  std::vector<float> logits = Logits(context);
+  double mass = 1;
+  if (shortlist != nullptr) {
+    FORERUN_CHECK(row.wanted != WantedOutput::kLogProbOf);
+    std::vector<float> kept(logits.size(), -std::numeric_limits<float>::infinity());
+    mass = 0;
+    for (const TokenId id : shortlist->ids) {
+      kept[id] = logits[id];
+      mass += table_.Row(context)[id];
+    }
+    logits = std::move(kept);
+  }
+  if (row.wanted == WantedOutput::kArgmax || row.wanted == WantedOutput::kBestLogProb) {
     output.argmax = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    output.best_logit = logits[output.argmax];
+    output.log_prob = mass == 0 ? output.best_logit : output.best_logit - LogOf(mass);
   } else if (row.wanted == WantedOutput::kLogProbOf) {
     output.log_prob = LogOf(table_.Row(context)[row.target]);
   } else if (row.wanted == WantedOutput::kFull) {
-    output.logits = logits;
+    output.logits = std::move(logits);
   }
   return output;
 }
@@ -149,7 +163,7 @@ absl::StatusOr<ForwardResult> TableModel::Forward(const ForwardBatch& batch) {
     }
     for (int row = 0; row < segment.num_rows; ++row) {
       FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> context, ReadContext(segment, rows, row));
-      result.rows[segment.first_row + row] = Output(rows[row], context);
+      result.rows[segment.first_row + row] = Output(rows[row], context, batch.shortlist);
     }
   }
   ++counters_.forwards;

@@ -30,7 +30,7 @@ class TableModel final : public Model {
  private:
   absl::StatusOr<std::vector<TokenId>> ReadContext(const ForwardSegment& segment,
                                                    std::span<const ForwardRow> rows, int row) const;
-  RowOutput Output(const ForwardRow& row, std::span<const TokenId> context) const;
+  RowOutput Output(const ForwardRow& row, std::span<const TokenId> context, const Shortlist* shortlist) const;
 
   ContextTable table_;
   int context_length_;

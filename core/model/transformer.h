@@ -7,14 +7,26 @@
 #include "core/formats/gguf_file.h"
 #include "core/model/architecture.h"
 #include "core/model/forward_plan.h"
+#include "core/model/fusion.h"
 #include "core/model/model.h"
 #include "core/model/numerics.h"
+#include "core/model/product_input.h"
 #include "core/model/rope_table.h"
 #include "core/model/weights.h"
 #include "kernels/kernels.h"
 #include "kernels/runtime/thread_pool.h"
 
 namespace forerun {
+
+// A matrix that a forward multiplies its rows by.
+struct ModelMatrix {
+  TensorType type = TensorType::kF32;
+  int64_t outputs = 0, columns = 0;
+  bool a8 = false;  // by the a8 product, else by the f32 one
+
+  int64_t packed_bytes() const { return static_cast<int64_t>(PackedBytes(type, outputs, columns)); }
+  int64_t multiply_adds() const { return outputs * columns; }  // of one row
+};
 
 class Transformer final : public Model {
  public:
@@ -27,20 +39,25 @@ class Transformer final : public Model {
   int kv_layout_id() const override { return layout_id_; }
   absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) override;
   Counters counters() const override { return counters_; }
+  // Every matrix, each read once by a forward; the last is the head, which only rows with an output meet.
+  std::vector<ModelMatrix> matrices() const;
+  // Changes no bit of any result.
+  void SetFusion(const Fusion& fusion) { fusion_ = fusion; }
+  std::shared_ptr<const Shortlist> MakeShortlist(std::vector<TokenId> ids) override;
 
  private:
   // The rows on their way through the layers, reused from call to call.
   struct Activations {
-    std::vector<float> stream;    // [rows, width]: the residual stream
-    std::vector<float> normed;    // [rows, width]
-    std::vector<float> q, k, v;   // [rows, heads or kv_heads * head_size]
-    std::vector<float> attended;  // [rows, heads * head_size]
-    std::vector<float> gate, up;  // [rows, ffn_width]
-    std::vector<float> added;     // [rows, width]: what a sub-layer adds to the stream
-    std::vector<int8_t> codes;    // [rows, widest]: the quantised input of the next matmul
-    std::vector<float> scales;    // [rows, widest / 32]
-    std::vector<int32_t> sums;    // [rows, widest / 16]
-    std::vector<float> logits;    // [wanted rows, slices of the vocabulary]
+    std::vector<float> stream;            // [rows, width]: the residual stream
+    ProductInput normed;                  // [rows, width]
+    std::vector<float> q, k, v;           // [rows, heads or kv_heads * head_size]
+    ProductInput attended;                // [rows, heads * head_size]
+    std::vector<float> partials, scores;  // of attention: its workspaces
+    std::vector<int32_t> arrivals;        // of attention: AttentionCodesArgs; zero
+    ProductInput hidden;                  // [rows, ffn_width]: the gate, then activation(gate) * up
+    std::vector<float> up;                // [rows, ffn_width]
+    std::vector<float> added;             // [rows, width]: what a sub-layer adds to the stream
+    std::vector<float> logits;            // [wanted rows, slices of the vocabulary]
   };
 
   void Resize(int rows);
@@ -48,21 +65,35 @@ class Transformer final : public Model {
   void Attend(int layer, const ForwardPlan& plan);
   void FeedForward(int layer);
   absl::Status Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
-  absl::Status CheckFinite(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,
-                           int64_t outputs, int64_t stride) const;
+  absl::Status NotFinite(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,
+                         int64_t outputs, int64_t stride) const;
+  void CollectLogits(const Shortlist* shortlist, const float* logits, int64_t first_output, int64_t outputs,
+                     std::vector<float>& all) const;
   void ReduceLogits(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output, int64_t outputs,
-                    int64_t slices, std::vector<double>& log_sum_exp, ForwardResult& result);
+                    int64_t slices, const std::vector<int32_t>& best, std::vector<double>& log_sum_exp,
+                    ForwardResult& result);
 
-  void Normalize(const std::vector<float>& x, const std::vector<float>& gain, int64_t rows, int64_t columns,
-                 std::vector<float>& y);
-  // Rounds `x` to int8 where one of `users` wants it so.
-  void Quantize(const std::vector<float>& x, int64_t rows, int64_t columns,
-                std::initializer_list<const LinearWeights*> users);
-  // y = x * w (+ bias); x is what Quantize was last given.
-  void Multiply(const LinearWeights& weights, const std::vector<float>& x, int64_t rows, float* y,
-                int64_t y_stride);
-  void AddToStream(const std::vector<float>& post_norm);
-  void Rotate(std::vector<float>& x, int heads, const ForwardPlan& plan, bool global);
+  // input.x = norm(x), with codes for products with `users`.
+  void NormalizeFor(std::initializer_list<const LinearWeights*> users, const std::vector<float>& x,
+                    const std::vector<float>& gain, int64_t rows, bool fused, ProductInput& input);
+  void Prepare(std::initializer_list<const LinearWeights*> users, int64_t rows, int64_t columns,
+               ProductInput& input) const;
+  void Quantize(ProductInput& input);
+  void Normalize(float* x, const std::vector<float>& gain, int64_t rows, int64_t columns);
+  // The product of the input with the weights (+ bias), into y.
+  MatmulArgs Product(const LinearWeights& weights, const ProductInput& input, int64_t rows, float* y,
+                     int64_t y_stride) const;
+  KernelFn<MatmulArgs> MatmulFor(const LinearWeights& weights) const;
+  void Multiply(const LinearWeights& weights, const MatmulArgs& product);
+  void Count(const LinearWeights& weights);
+  void MultiplyIntoStream(const LinearWeights& weights, const ProductInput& input,
+                          const std::vector<float>& post_norm);
+  // Each row over its context: act_.q to act_.attended, with codes.
+  void LookAround(AttentionArgs args, int64_t tiles);
+  void LookAroundUnfused(AttentionArgs args, int64_t tiles);
+  RopeArgs Rope(const ForwardPlan& plan, bool global) const;
+  void QueryKeyValue(const LayerWeights& w, const RopeArgs& rope, const KvStoreArgs& store);
+  void QueryKeyValueUnfused(const LayerWeights& w, const RopeArgs& rope, const KvStoreArgs& store);
   bool UsesCodes(const LinearWeights& weights) const;
 
   GgufFile file_;
@@ -75,6 +106,7 @@ class Transformer final : public Model {
   ThreadPool& threads_;
   RopeTable global_rope_, local_rope_;
   Activations act_;
+  Fusion fusion_;
   int rows_ = 0;  // of the current forward
   Counters counters_;
 };

@@ -7,38 +7,18 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/formats/gguf_tensors.h"
+#include "core/model/pack_weights.h"
 
 namespace forerun {
 namespace {
 
-constexpr std::size_t kSliceBytes = std::size_t{8} << 20;  // file bytes packed before their pages are let go
-constexpr std::size_t kStorageBytes = std::size_t{64} << 20;
-
-struct PackArgs {
-  TensorType type;
-  const std::byte* rows;  // [outputs, RowBytes]
-  int64_t outputs;
-  int64_t columns;
-  std::byte* packed;
-};
-
-void PackGroups(const PackArgs& args, WorkRange range, Lane&) {
-  const std::size_t row_bytes = RowBytes(args.type, args.columns);
-  const std::size_t group_bytes = PackedGroupBytes(args.type, args.columns);
-  for (int64_t group = range.begin; group < range.end; ++group) {
-    const int64_t first = group * kPackedOutputs;
-    const int rows = static_cast<int>(std::min<int64_t>(kPackedOutputs, args.outputs - first));
-    PackGroup(args.type, args.rows + first * row_bytes, rows, args.columns,
-              args.packed + group * group_bytes);
-  }
-}
-
-class WeightLoader {
+// Reads the small tensors, and finds the matrices and a place for each.
+class WeightReader {
  public:
-  WeightLoader(const GgufFile& file, const ModelConfig& config, ThreadPool& threads, ModelWeights& weights)
-      : file_(file), config_(config), threads_(threads), weights_(weights) {}
+  WeightReader(const GgufFile& file, const ModelConfig& config, ModelWeights& weights)
+      : file_(file), config_(config), weights_(weights) {}
 
-  absl::Status LoadAll() {
+  absl::Status ReadAll() {
     FORERUN_ASSIGN_OR_RETURN(weights_.embedding,
                              Tensor("token_embd.weight", {config_.width, config_.vocab_size}));
     FORERUN_ASSIGN_OR_RETURN(weights_.output_norm, Vector("output_norm.weight", config_.width));
@@ -55,6 +35,11 @@ class WeightLoader {
     FORERUN_RETURN_IF_ERROR(Matrix(tied ? "token_embd.weight" : "output.weight", config_.width,
                                    config_.vocab_size, weights_.head));
     return CheckAllUsed();
+  }
+
+  std::span<const PackedPlace> places() const { return places_; }
+  void PointInto(const std::byte* packed) {
+    for (std::size_t i = 0; i < places_.size(); ++i) matrices_[i]->data = packed + places_[i].offset;
   }
 
  private:
@@ -125,54 +110,31 @@ class WeightLoader {
 
   absl::Status Matrix(const std::string& name, int64_t columns, int64_t outputs, LinearWeights& linear) {
     FORERUN_ASSIGN_OR_RETURN(const GgufTensor* tensor, Tensor(name, {columns, outputs}));
-    std::byte* packed = Take(PackedBytes(tensor->type, outputs, columns));
-    const PackArgs args{tensor->type, tensor->data.data(), outputs, columns, packed};
-    const std::size_t group_file_bytes = RowBytes(tensor->type, columns) * kPackedOutputs;
-    const int64_t groups = PackedGroups(outputs);
-    const int64_t slice = std::max<int64_t>(1, kSliceBytes / group_file_bytes);
-    for (int64_t first = 0; first < groups; first += slice) {
-      const int64_t count = std::min(slice, groups - first);
-      PackArgs part = args;
-      part.rows += first * group_file_bytes;
-      part.outputs -= first * kPackedOutputs;
-      part.packed += first * PackedGroupBytes(tensor->type, columns);
-      threads_.Run(&PackGroups, part, count, 1);
-      const std::size_t begin = first * group_file_bytes;
-      file_.Release(
-          tensor->data.subspan(begin, std::min(count * group_file_bytes, tensor->data.size() - begin)));
-    }
-    linear.matrix = {tensor->type, outputs, columns, packed};
+    linear.matrix = {tensor->type, outputs, columns, nullptr};
+    places_.push_back({tensor, weights_.packed_bytes});
+    matrices_.push_back(&linear.matrix);
     weights_.packed_bytes += PackedBytes(tensor->type, outputs, columns);
     weights_.parameters += outputs * columns;
     return absl::OkStatus();
   }
 
-  // Many matrices share one large buffer, so that they share huge pages too.
-  std::byte* Take(std::size_t bytes) {
-    if (bytes > storage_left_) {
-      weights_.storage.emplace_back(std::max(bytes, kStorageBytes));
-      storage_left_ = weights_.storage.back().bytes();
-    }
-    std::byte* taken = weights_.storage.back().data() + weights_.storage.back().bytes() - storage_left_;
-    storage_left_ -= bytes;
-    return taken;
-  }
-
   const GgufFile& file_;
   const ModelConfig& config_;
-  ThreadPool& threads_;
   ModelWeights& weights_;
   absl::flat_hash_set<const GgufTensor*> used_;
-  std::size_t storage_left_ = 0;  // bytes at the end of the last buffer
+  std::vector<PackedPlace> places_;
+  std::vector<PackedMatrix*> matrices_;  // parallel to places_
 };
 
 }  // namespace
 
-absl::StatusOr<ModelWeights> LoadWeights(const GgufFile& file, const ModelConfig& config,
-                                         ThreadPool& threads) {
+absl::StatusOr<ModelWeights> LoadWeights(const GgufFile& file, const ModelConfig& config, ThreadPool& threads,
+                                         const PackedCacheOptions& cache) {
   ModelWeights weights;
-  WeightLoader loader(file, config, threads, weights);
-  FORERUN_RETURN_IF_ERROR(loader.LoadAll());
+  WeightReader reader(file, config, weights);
+  FORERUN_RETURN_IF_ERROR(reader.ReadAll());
+  PackWeights(file, reader.places(), threads, cache, weights);
+  reader.PointInto(weights.packed.data);
   FORERUN_RETURN_IF_ERROR(file.CheckUnchanged());
   return weights;
 }

@@ -22,5 +22,6 @@ Command AddTokenizeCommand(CLI::App& app);
 Command AddListCommand(CLI::App& app);
 Command AddSignatureCommand(CLI::App& app);
 Command AddBenchCommand(CLI::App& app);
+Command AddServeCommand(CLI::App& app);
 
 }  // namespace forerun

@@ -1,8 +1,10 @@
-// The definition of attention.h in plain loops: one row, one head, one position at a time.
+// The definition of attention.h and attention_unfused.h in plain loops: one row, one head, one position at a
+// time.
 #include <cmath>
 #include <limits>
 
-#include "kernels/attention/attention.h"
+#include "kernels/attention/attention_unfused.h"
+#include "kernels/attention/attention_unit.h"
 #include "kernels/formats/tensor_type.h"
 #include "kernels/simd/exp.h"
 
@@ -48,71 +50,183 @@ class Context {
   int64_t kv_head_;
 };
 
-struct Merged {
-  float m = -std::numeric_limits<float>::infinity();
-  float l = 0;
+struct Plain;  // this file's copy of attention_unit.h
+
+// One unit; each function is for one pair and one chunk. `record` is the unit's, of that chunk.
+class Unit {
+ public:
+  Unit(const AttentionArgs& args, int64_t unit)
+      : args_(args), shape_(args, unit), head_size_(args.layer.head_size) {}
+
+  const AttentionUnitShape<Plain>& shape() const { return shape_; }
+
+  // Calls work(pair, chunk) for what the pairs see of chunks [begin, end).
+  template <class Work>
+  void ForEachChunk(int pair, PositionRange chunks, Work work) const {
+    for (int chunk = chunks.begin; chunk < chunks.end; chunk += kAttentionChunk) {
+      if (shape_.Sees(pair / shape_.heads(), chunk)) work(chunk);
+    }
+  }
+
+  void Score(int pair, int chunk, float* scores) const {
+    const Context context(args_.layer, shape_.Row(pair / shape_.heads()), shape_.kv_head());
+    const float* const q = shape_.Query(pair / shape_.heads()) + pair % shape_.heads() * head_size_;
+    const PositionRange visible = VisibleIn(pair, chunk);
+    for (int j = visible.begin; j < visible.end; ++j) {
+      float score = 0;
+      for (int64_t d = 0; d < head_size_; ++d) score = std::fma(q[d], context.Key(j, d), score);
+      scores[j - chunk] = score * args_.scale;
+    }
+  }
+
+  void Softmax(int pair, int chunk, float* scores, float* m, float* l) const {
+    const PositionRange visible = VisibleIn(pair, chunk);
+    *m = -std::numeric_limits<float>::infinity();
+    for (int j = visible.begin; j < visible.end; ++j) {
+      if (scores[j - chunk] > *m) *m = scores[j - chunk];
+    }
+    float lanes[16] = {};
+    for (int j = visible.begin; j < visible.end; ++j) {
+      scores[j - chunk] = Exp(scores[j - chunk] - *m);
+      lanes[j % 16] += scores[j - chunk];
+    }
+    for (int width = 8; width > 0; width /= 2) {
+      for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+    }
+    *l = lanes[0];
+  }
+
+  void AddValues(int pair, int chunk, const float* e, float* o) const {
+    const Context context(args_.layer, shape_.Row(pair / shape_.heads()), shape_.kv_head());
+    const PositionRange visible = VisibleIn(pair, chunk);
+    for (int64_t d = 0; d < head_size_; ++d) {
+      o[d] = 0;
+      for (int j = visible.begin; j < visible.end; ++j) {
+        o[d] = std::fma(e[j - chunk], context.Value(j, d), o[d]);
+      }
+    }
+  }
+
+  void Merge(float chunk_m, float chunk_l, const float* o, float* m, float* l, float* total) const {
+    const float new_m = chunk_m > *m ? chunk_m : *m;
+    const float w = Exp(chunk_m - new_m), old_w = Exp(*m - new_m);
+    *l = std::fma(chunk_l, w, *l * old_w);
+    for (int64_t d = 0; d < head_size_; ++d) total[d] = std::fma(o[d], w, total[d] * old_w);
+    *m = new_m;
+  }
+
+  void WriteOutput(int pair, float l, const float* total) const {
+    for (int64_t d = 0; d < head_size_; ++d) shape_.Output(pair)[d] = total[d] / l;
+  }
+
+ private:
+  PositionRange VisibleIn(int pair, int chunk) const {
+    return shape_.VisibleIn(pair / shape_.heads(), chunk, chunk + kAttentionChunk);
+  }
+
+  const AttentionArgs& args_;
+  const AttentionUnitShape<Plain> shape_;
+  const int64_t head_size_;
 };
 
-// Positions [begin, end) lie in one chunk. o and total: [head_size].
-void AddChunk(const Context& context, const float* q, float scale, int head_size, int begin, int end,
-              float* o, float* total, Merged& merged) {
-  float scores[kAttentionChunk];
-  float m = -std::numeric_limits<float>::infinity();
-  for (int j = begin; j < end; ++j) {
-    float score = 0;
-    for (int d = 0; d < head_size; ++d) score = std::fma(q[d], context.Key(j, d), score);
-    scores[j - begin] = score * scale;
-    if (scores[j - begin] > m) m = scores[j - begin];
+// Attention of a unit; `chunk_scores`(pair, chunk, &m, &l) gives e, m and l.
+template <class ChunkScores>
+void Attend(const AttentionArgs& args, int64_t index, float* o, ChunkScores chunk_scores) {
+  const Unit unit(args, index);
+  const int64_t size = args.layer.head_size;
+  const bool first = unit.shape().part() == 0, whole = args.split.parts == 1;
+  for (int pair = 0; pair < unit.shape().pairs(); ++pair) {
+    float own_m, own_l;
+    AttentionRecord merged{&own_m, &own_l, o + size};
+    if (!whole) {
+      merged = unit.shape().Partial(unit.shape().first_chunk());
+      merged = {merged.m + pair, merged.l + pair, merged.x + pair * size};
+    }
+    if (first) {
+      *merged.m = -std::numeric_limits<float>::infinity();
+      *merged.l = 0;
+      for (int64_t d = 0; d < size; ++d) merged.x[d] = 0;
+    }
+    unit.ForEachChunk(pair, unit.shape().Part(unit.shape().part()), [&](int chunk) {
+      float m, l;
+      const float* const e = chunk_scores(unit, pair, chunk, &m, &l);
+      if (first) {
+        unit.AddValues(pair, chunk, e, o);
+        unit.Merge(m, l, o, merged.m, merged.l, merged.x);
+      } else {
+        const AttentionRecord record = unit.shape().Partial(chunk);
+        unit.AddValues(pair, chunk, e, record.x + pair * size);
+        record.m[pair] = m;
+        record.l[pair] = l;
+      }
+    });
+    if (whole) unit.WriteOutput(pair, *merged.l, merged.x);
   }
-  float lanes[16] = {};
-  for (int d = 0; d < head_size; ++d) o[d] = 0;
-  for (int j = begin; j < end; ++j) {
-    const float e = Exp(scores[j - begin] - m);
-    lanes[j % 16] += e;
-    for (int d = 0; d < head_size; ++d) o[d] = std::fma(e, context.Value(j, d), o[d]);
-  }
-  for (int width = 8; width > 0; width /= 2) {
-    for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
-  }
-  const float new_m = m > merged.m ? m : merged.m;
-  const float w = Exp(m - new_m), old_w = Exp(merged.m - new_m);
-  merged.l = std::fma(lanes[0], w, merged.l * old_w);
-  for (int d = 0; d < head_size; ++d) total[d] = std::fma(o[d], w, total[d] * old_w);
-  merged.m = new_m;
-}
-
-void AttendHead(const AttentionArgs& args, int64_t row, int64_t head, float* o, float* total) {
-  const int head_size = args.layer.head_size;
-  const int64_t kv_head = head / (args.heads / args.layer.kv_heads);
-  const Context context(args.layer, args.rows[row], kv_head);
-  const int end = args.rows[row].prefix + args.rows[row].tail_count;
-  const int begin = args.window > 0 && end > args.window ? end - args.window : 0;
-  const float* const q = args.q + row * args.q_stride + head * head_size;
-  float* const y = args.y + (row * args.heads + head) * head_size;
-  Merged merged;
-  for (int d = 0; d < head_size; ++d) total[d] = 0;
-  for (int chunk = begin / kAttentionChunk * kAttentionChunk; chunk < end; chunk += kAttentionChunk) {
-    const int from = chunk > begin ? chunk : begin;
-    const int to = chunk + kAttentionChunk < end ? chunk + kAttentionChunk : end;
-    AddChunk(context, q, args.scale, head_size, from, to, o, total, merged);
-  }
-  for (int d = 0; d < head_size; ++d) y[d] = total[d] / merged.l;
 }
 
 }  // namespace
 
 void AttentionReference(const AttentionArgs& args, WorkRange units, Lane& lane) {
-  const int head_size = args.layer.head_size;
-  const int64_t group = args.heads / args.layer.kv_heads;
-  auto* const o = static_cast<float*>(lane.Scratch(2 * sizeof(float) * head_size));
+  auto* const o = static_cast<float*>(lane.Scratch(2 * sizeof(float) * args.layer.head_size));
+  float scores[kAttentionChunk];
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const AttentionTile tile = args.tiles[unit / args.layer.kv_heads];
-    const int64_t kv_head = unit % args.layer.kv_heads;
-    for (int64_t row = tile.first_row; row < tile.first_row + tile.rows; ++row) {
-      for (int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
-        AttendHead(args, row, head, o, o + head_size);
-      }
+    Attend(args, unit, o, [&](const Unit& u, int pair, int chunk, float* m, float* l) {
+      u.Score(pair, chunk, scores);
+      u.Softmax(pair, chunk, scores, m, l);
+      return scores;
+    });
+  }
+}
+
+void AttentionMergeReference(const AttentionArgs& args, WorkRange units, Lane&) {
+  const int64_t size = args.layer.head_size;
+  for (int64_t index = units.begin; index < units.end; ++index) {
+    const Unit unit(args, index * args.split.parts);
+    const AttentionRecord merged = unit.shape().Partial(unit.shape().first_chunk());
+    for (int pair = 0; pair < unit.shape().pairs(); ++pair) {
+      float* const total = merged.x + pair * size;
+      unit.ForEachChunk(pair, {unit.shape().Part(1).begin, unit.shape().end()}, [&](int chunk) {
+        const AttentionRecord record = unit.shape().Partial(chunk);
+        unit.Merge(record.m[pair], record.l[pair], record.x + pair * size, merged.m + pair, merged.l + pair,
+                   total);
+      });
+      unit.WriteOutput(pair, merged.l[pair], total);
     }
+  }
+}
+
+void AttentionScoresReference(const AttentionArgs& args, WorkRange units, Lane&) {
+  for (int64_t index = units.begin; index < units.end; ++index) {
+    const Unit unit(args, index);
+    for (int pair = 0; pair < unit.shape().pairs(); ++pair) {
+      unit.ForEachChunk(pair, unit.shape().Part(unit.shape().part()), [&](int chunk) {
+        unit.Score(pair, chunk, unit.shape().Scores(chunk).x + pair * kScoreStride);
+      });
+    }
+  }
+}
+
+void AttentionSoftmaxReference(const AttentionArgs& args, WorkRange units, Lane&) {
+  for (int64_t index = units.begin; index < units.end; ++index) {
+    const Unit unit(args, index);
+    for (int pair = 0; pair < unit.shape().pairs(); ++pair) {
+      unit.ForEachChunk(pair, unit.shape().Part(unit.shape().part()), [&](int chunk) {
+        const AttentionRecord record = unit.shape().Scores(chunk);
+        unit.Softmax(pair, chunk, record.x + pair * kScoreStride, record.m + pair, record.l + pair);
+      });
+    }
+  }
+}
+
+void AttentionValuesReference(const AttentionArgs& args, WorkRange units, Lane& lane) {
+  auto* const o = static_cast<float*>(lane.Scratch(2 * sizeof(float) * args.layer.head_size));
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    Attend(args, unit, o, [](const Unit& u, int pair, int chunk, float* m, float* l) {
+      const AttentionRecord record = u.shape().Scores(chunk);
+      *m = record.m[pair];
+      *l = record.l[pair];
+      return record.x + pair * kScoreStride;
+    });
   }
 }
 

@@ -1,4 +1,5 @@
-// The softmax of one chunk and the merging of chunks, for one (row, head) pair over a Lanes type.
+// The softmax of one chunk for one (row, head) pair, and the merging of a chunk for neighbouring pairs, over
+// a Lanes type.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +27,30 @@ inline void ChunkSoftmax(float* scores, int begin, int end, float* m, float* l) 
   *l = Sum(sum);
 }
 
-// o: [head_size], of the chunk; m, l and total, [head_size]: of the chunks so far.
+// chunk_m, chunk_l, m, l: [pairs]; o of the chunk, and total of the chunks so far: [pairs][head_size].
 template <class Lanes>
-inline void MergeChunk(float chunk_m, float chunk_l, const float* o, int64_t head_size, float* m, float* l,
-                       float* total) {
-  const float larger = chunk_m > *m ? chunk_m : *m;
-  const Lanes new_m = Lanes::Broadcast(larger);
-  const Lanes w = ExpLanes(Lanes::Broadcast(chunk_m) - new_m);
-  const Lanes old_w = ExpLanes(Lanes::Broadcast(*m) - new_m);
-  Fma(Lanes::Broadcast(chunk_l), w, Lanes::Broadcast(*l) * old_w).StoreFirst(l, 1);
-  for (int64_t d = 0; d < head_size; d += 16) {
-    Fma(Lanes::Load(o + d), w, Lanes::Load(total + d) * old_w).Store(total + d);
+inline void MergeChunk(int pairs, const float* chunk_m, const float* chunk_l, const float* o,
+                       int64_t head_size, float* m, float* l, float* total) {
+  for (int first = 0; first < pairs; first += 16) {
+    const int count = pairs - first < 16 ? pairs - first : 16;
+    const Lanes this_m = Lanes::LoadFirst(chunk_m + first, count, 0);
+    const Lanes old_m = Lanes::LoadFirst(m + first, count, 0);
+    const Lanes new_m = Larger(this_m, old_m);
+    const Lanes w = ExpLanes(this_m - new_m), old_w = ExpLanes(old_m - new_m);
+    Fma(Lanes::LoadFirst(chunk_l + first, count, 0), w, Lanes::LoadFirst(l + first, count, 0) * old_w)
+        .StoreFirst(l + first, count);
+    new_m.StoreFirst(m + first, count);
+    float weights[16], old_weights[16];
+    w.Store(weights);
+    old_w.Store(old_weights);
+    for (int i = 0; i < count; ++i) {
+      const Lanes weight = Lanes::Broadcast(weights[i]), old_weight = Lanes::Broadcast(old_weights[i]);
+      const int64_t begin = (first + i) * head_size;
+      for (int64_t d = begin; d < begin + head_size; d += 16) {
+        Fma(Lanes::Load(o + d), weight, Lanes::Load(total + d) * old_weight).Store(total + d);
+      }
+    }
   }
-  *m = larger;
 }
 
 }  // namespace forerun

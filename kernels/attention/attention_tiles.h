@@ -1,99 +1,169 @@
-// The two inner loops of attention over a Lanes type: several (row, head) pairs at once, so that a key or
-// value is loaded and converted once for all of them and enough independent fma chains run to hide the
-// latency of each.
+// The two inner loops of attention over a Lanes type: several (row, head) pairs and two vectors at once, so
+// that a key or value is converted once for all of them, a broadcast serves two fmas, and enough independent
+// fma chains run to hide the latency of each.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/attention/attention.h"
+#include "kernels/attention/attention_unit.h"
 
 namespace forerun {
 
-// scores[i][0..16) = (q[i] . key of each of the 16 tokens) * scale. q: [kCount] pointers to [head_size];
-// keys: [head_size][16 tokens]; scores: [kCount][kAttentionChunk].
-template <int kCount, class Lanes, class Element>
-inline void ScoreTile(const float* const* q, const Element* keys, const Element* next, int head_size,
-                      float scale, float* scores) {
-  const float* queries[kCount];
-  Lanes sums[kCount];
-  for (int i = 0; i < kCount; ++i) {
-    queries[i] = q[i];
-    sums[i] = Lanes::Broadcast(0);
-  }
-  for (int64_t d = 0; d < head_size; ++d) {
-    __builtin_prefetch(next + d * kBlockTokens);
-    const Lanes key = Lanes::Load(keys + d * kBlockTokens);
-    for (int i = 0; i < kCount; ++i) sums[i] = Fma(Lanes::Broadcast(queries[i][d]), key, sums[i]);
-  }
-  for (int i = 0; i < kCount; ++i) (sums[i] * Lanes::Broadcast(scale)).Store(scores + i * kAttentionChunk);
+// Pairs in one register tile: two accumulators each, and two operands beside them.
+// Fewer under the address sanitizer, with which the others take a compiler many minutes.
+#ifdef __SANITIZE_ADDRESS__
+template <class Lanes>
+inline constexpr int kTilePairs = 4;
+#else
+template <class Lanes>
+inline constexpr int kTilePairs = Lanes::kRegisterTile >= 8 ? 14 : 6;
+#endif
+// Vectors at once: one where the registers do not hold two for each pair.
+template <class Lanes, int kPairs>
+inline constexpr int kTileVectors = Lanes::kRegisterTile >= 8 || kPairs <= 3 ? 2 : 1;
+
+// Keys or values of neighbouring blocks, as many as one step through the context takes.
+inline constexpr int kStepBlocks = 8;
+inline constexpr int kStepTokens = kStepBlocks * kBlockTokens;
+template <class Element>
+struct BlockRun {
+  const Element* blocks[kStepBlocks] = {};
+};
+
+// Into the second-level cache: what the first can wait for at a time limits a core to 14 GB/s over blocks
+// this scattered.
+template <class Element>
+[[gnu::always_inline]] inline void Fetch(const Element* p) {
+  __builtin_prefetch(p, 0, 2);
 }
 
-// o[i] = fma chain of weights[i][t] * values[t] over t in [0, tokens). weights: [kCount][kAttentionChunk];
-// values: [tokens][head_size]; o: [kCount][head_size].
-template <int kCount, class Lanes, class Element>
-inline void ValueTile(const float* weights, const Element* values, const Element* next, int tokens,
-                      int head_size, float* o) {
-  for (int64_t d = 0; d < head_size; d += 16) {
-    Lanes sums[kCount];
-    for (int i = 0; i < kCount; ++i) sums[i] = Lanes::Load(o + i * static_cast<int64_t>(head_size) + d);
-    for (int64_t t = 0; t < tokens; ++t) {
-      __builtin_prefetch(next + t * head_size + d);
-      const Lanes value = Lanes::Load(values + t * head_size + d);
-      for (int i = 0; i < kCount; ++i) {
-        sums[i] = Fma(Lanes::Broadcast(weights[i * kAttentionChunk + t]), value, sums[i]);
-      }
+// work(Index<0>), work(Index<1>), ... written out, so that arrays of accumulators become registers: compilers
+// settle that before they unroll loops.
+template <int kIndex>
+struct Index {
+  [[gnu::always_inline]] constexpr operator int() const { return kIndex; }
+};
+template <int kCount, class Work>
+[[gnu::always_inline]] inline void Unrolled(const Work& work) {
+  if constexpr (kCount > 0) {
+    Unrolled<kCount - 1>(work);
+    work(Index<kCount - 1>());
+  }
+}
+template <int kPairs, int kVectors, class Work>
+[[gnu::always_inline]] inline void ForEachSum(const Work& work) {
+  Unrolled<kPairs>([&](auto i) __attribute__((always_inline)) {
+    Unrolled<kVectors>([&](auto v) __attribute__((always_inline)) { work(i, v); });
+  });
+}
+
+// scores[i][0..16 * kVectors) = (q[i] . key of each token) * scale. q: [head_size][kPairs]; keys, a block:
+// [head_size][16 tokens]; scores: [kPairs][kScoreStride]. Fetches as much of `next`.
+template <int kPairs, int kVectors, class Lanes, class Element>
+[[gnu::noinline]] void ScoreTile(const float* q, const Element* const* keys, const Element* const* next,
+                                 int64_t head_size, float scale, float* scores) {
+  constexpr int kLine = 64 / sizeof(Element);
+  const Element *block[kVectors], *next_block[kVectors];
+  Unrolled<kVectors>([&](auto v)
+                         __attribute__((always_inline)) { block[v] = keys[v], next_block[v] = next[v]; });
+  Lanes sums[kPairs][kVectors], key[kVectors];
+  ForEachSum<kPairs, kVectors>([&](auto i, auto v)
+                                   __attribute__((always_inline)) { sums[i][v] = Lanes::Broadcast(0); });
+  constexpr int kUnroll = 2;  // divides the head size; two rows of half floats are a cache line
+  for (int64_t first = 0; first < head_size; first += kUnroll) {
+    Unrolled<kUnroll>([&](auto step) __attribute__((always_inline)) {
+      const int64_t d = first + step;
+      Unrolled<kVectors>([&](auto v) __attribute__((always_inline)) {
+        if constexpr (step * kBlockTokens % kLine == 0) Fetch(next_block[v] + d * kBlockTokens);
+        key[v] = Lanes::Load(block[v] + d * kBlockTokens);
+      });
+      ForEachSum<kPairs, kVectors>([&](auto i, auto v) __attribute__((always_inline)) {
+        sums[i][v] = FmaBroadcast(q + d * kPairs + i, key[v], sums[i][v]);
+      });
+    });
+  }
+  ForEachSum<kPairs, kVectors>([&](auto i, auto v) __attribute__((always_inline)) {
+    (sums[i][v] * Lanes::Broadcast(scale)).Store(scores + i * kScoreStride + v * kBlockTokens);
+  });
+}
+
+// o[i][0..16 * kVectors) = fma chain of weights[i][t] * values[t] over t in [0, tokens), 16 in each block.
+// weights: [kPairs][kScoreStride]; values, a block: [16 tokens][head_size]; o: [kPairs][head_size]. Fetches
+// as much of `next`.
+template <int kPairs, int kVectors, class Lanes, class Element>
+[[gnu::noinline]] void ValueTile(const float* weights, const BlockRun<Element>& values,
+                                 const BlockRun<Element>& next, int tokens, int64_t d, int64_t head_size,
+                                 float* o) {
+  constexpr int kLine = 64 / sizeof(Element);
+  Lanes sums[kPairs][kVectors], value[kVectors];
+  ForEachSum<kPairs, kVectors>([&](auto i, auto v) __attribute__((always_inline)) {
+    sums[i][v] = Lanes::Load(o + i * head_size + d + v * 16);
+  });
+  for (int first = 0; first < tokens; first += kBlockTokens) {
+    const Element* value_row = values.blocks[first / kBlockTokens] + d;
+    const Element* next_row = next.blocks[first / kBlockTokens] + d;
+    const int end = tokens < first + kBlockTokens ? tokens : first + kBlockTokens;
+    for (int t = first; t < end; ++t, value_row += head_size, next_row += head_size) {
+      for (int ahead = 0; ahead < 16 * kVectors; ahead += kLine) Fetch(next_row + ahead);
+      Unrolled<kVectors>([&](auto v)
+                             __attribute__((always_inline)) { value[v] = Lanes::Load(value_row + v * 16); });
+      ForEachSum<kPairs, kVectors>([&](auto i, auto v) __attribute__((always_inline)) {
+        sums[i][v] = FmaBroadcast(weights + i * kScoreStride + t, value[v], sums[i][v]);
+      });
     }
-    for (int i = 0; i < kCount; ++i) sums[i].Store(o + i * static_cast<int64_t>(head_size) + d);
+  }
+  ForEachSum<kPairs, kVectors>([&](auto i, auto v) __attribute__((always_inline)) {
+    sums[i][v].Store(o + i * head_size + d + v * 16);
+  });
+}
+
+// The same for `pairs` <= kPairs, up to kStepBlocks blocks, and any head size.
+template <int kPairs, class Lanes, class Element>
+inline void ScoreBlocks(int pairs, const float* q, const BlockRun<Element>& keys,
+                        const BlockRun<Element>& next, int blocks, int64_t head_size, float scale,
+                        float* scores) {
+  if constexpr (kPairs > 1) {
+    if (pairs < kPairs) {
+      ScoreBlocks<kPairs - 1, Lanes>(pairs, q, keys, next, blocks, head_size, scale, scores);
+      return;
+    }
+  }
+  constexpr int kVectors = kTileVectors<Lanes, kPairs>;
+  int b = 0;
+  for (; b + kVectors <= blocks; b += kVectors) {
+    ScoreTile<kPairs, kVectors, Lanes, Element>(q, keys.blocks + b, next.blocks + b, head_size, scale,
+                                                scores + b * kBlockTokens);
+  }
+  if (b < blocks) {
+    ScoreTile<kPairs, 1, Lanes, Element>(q, keys.blocks + b, next.blocks + b, head_size, scale,
+                                         scores + b * kBlockTokens);
   }
 }
 
-// The same for any number of pairs: near-even tiles of at most Lanes::kRegisterTile.
-template <int kCount, class Lanes, class Element>
-inline void ScoreTileOf(int count, const float* const* q, const Element* keys, const Element* next,
-                        int head_size, float scale, float* scores) {
-  if (count == kCount) {
-    ScoreTile<kCount, Lanes>(q, keys, next, head_size, scale, scores);
-  } else if constexpr (kCount > 1) {
-    ScoreTileOf<kCount - 1, Lanes>(count, q, keys, next, head_size, scale, scores);
+template <int kPairs, class Lanes, class Element>
+inline void AddBlocks(int pairs, const float* weights, const BlockRun<Element>& values,
+                      const BlockRun<Element>& next, int tokens, int64_t head_size, float* o) {
+  if constexpr (kPairs > 1) {
+    if (pairs < kPairs) {
+      AddBlocks<kPairs - 1, Lanes>(pairs, weights, values, next, tokens, head_size, o);
+      return;
+    }
+  }
+  constexpr int kVectors = kTileVectors<Lanes, kPairs>;
+  int64_t d = 0;
+  for (; d + 16 * kVectors <= head_size; d += 16 * kVectors) {
+    ValueTile<kPairs, kVectors, Lanes, Element>(weights, values, next, tokens, d, head_size, o);
+  }
+  if (d < head_size) {
+    ValueTile<kPairs, 1, Lanes, Element>(weights, values, next, tokens, d, head_size, o);
   }
 }
 
-template <int kCount, class Lanes, class Element>
-inline void ValueTileOf(int count, const float* weights, const Element* values, const Element* next,
-                        int tokens, int head_size, float* o) {
-  if (count == kCount) {
-    ValueTile<kCount, Lanes>(weights, values, next, tokens, head_size, o);
-  } else if constexpr (kCount > 1) {
-    ValueTileOf<kCount - 1, Lanes>(count, weights, values, next, tokens, head_size, o);
-  }
-}
-
+// Near-even tiles of at most kTilePairs.
 template <class Lanes>
 inline int EvenTile(int pairs) {
-  const int tiles = (pairs + Lanes::kRegisterTile - 1) / Lanes::kRegisterTile;
-  return tiles == 0 ? 1 : (pairs + tiles - 1) / tiles;
-}
-
-template <class Lanes, class Element>
-inline void ScorePairs(int pairs, const float* const* q, const Element* keys, const Element* next,
-                       int head_size, float scale, float* scores) {
-  const int step = EvenTile<Lanes>(pairs);
-  for (int first = 0; first < pairs; first += step) {
-    const int count = step < pairs - first ? step : pairs - first;
-    ScoreTileOf<Lanes::kRegisterTile, Lanes>(count, q + first, keys, next, head_size, scale,
-                                             scores + first * kAttentionChunk);
-  }
-}
-
-template <class Lanes, class Element>
-inline void AddValues(int pairs, const float* weights, const Element* values, const Element* next, int tokens,
-                      int head_size, float* o) {
-  const int step = EvenTile<Lanes>(pairs);
-  for (int first = 0; first < pairs; first += step) {
-    const int count = step < pairs - first ? step : pairs - first;
-    ValueTileOf<Lanes::kRegisterTile, Lanes>(count, weights + first * kAttentionChunk, values, next, tokens,
-                                             head_size, o + static_cast<int64_t>(first) * head_size);
-  }
+  const int tiles = (pairs + kTilePairs<Lanes> - 1) / kTilePairs<Lanes>;
+  return (pairs + tiles - 1) / tiles;
 }
 
 }  // namespace forerun

@@ -13,10 +13,11 @@ enum class Activation { kSilu, kGeluTanh };
 
 struct GateArgs {
   Activation activation = Activation::kSilu;
-  const float* gate = nullptr;  // [rows, columns]
-  const float* up = nullptr;    // [rows, columns]
-  float* y = nullptr;           // [rows, columns]
+  const float* gate = nullptr;  // [rows, stride], of which the first `columns`
+  const float* up = nullptr;    // [rows, stride]
+  float* y = nullptr;           // [rows, stride]
   int64_t columns = 0;
+  int64_t stride = 0;  // 0: columns
 };
 
 // Unit: one row.

@@ -15,9 +15,12 @@ float GeluTanh(float g) {
 }  // namespace
 
 void GateReference(const GateArgs& args, WorkRange rows, Lane&) {
-  for (int64_t i = rows.begin * args.columns; i < rows.end * args.columns; ++i) {
-    const float g = args.gate[i];
-    args.y[i] = (args.activation == Activation::kSilu ? Silu(g) : GeluTanh(g)) * args.up[i];
+  const int64_t stride = args.stride > 0 ? args.stride : args.columns;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    for (int64_t i = row * stride; i < row * stride + args.columns; ++i) {
+      const float g = args.gate[i];
+      args.y[i] = (args.activation == Activation::kSilu ? Silu(g) : GeluTanh(g)) * args.up[i];
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// gate.h over a Lanes type. Rows are contiguous, so a range of rows is one long array.
+// gate.h over a Lanes type.
 #pragma once
 
 #include "kernels/gate/gate.h"
@@ -32,11 +32,14 @@ void GateArray(const GateArgs& args, int64_t begin, int64_t end, Activate activa
 
 template <class Lanes>
 void GateLanes(const GateArgs& args, WorkRange rows) {
-  const int64_t begin = rows.begin * args.columns, end = rows.end * args.columns;
-  if (args.activation == Activation::kSilu) {
-    GateArray<Lanes>(args, begin, end, [](Lanes g) { return SiluLanes(g); });
-  } else {
-    GateArray<Lanes>(args, begin, end, [](Lanes g) { return GeluTanhLanes(g); });
+  const int64_t stride = args.stride > 0 ? args.stride : args.columns;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const int64_t begin = row * stride, end = begin + args.columns;
+    if (args.activation == Activation::kSilu) {
+      GateArray<Lanes>(args, begin, end, [](Lanes g) { return SiluLanes(g); });
+    } else {
+      GateArray<Lanes>(args, begin, end, [](Lanes g) { return GeluTanhLanes(g); });
+    }
   }
 }
 

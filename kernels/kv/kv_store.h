@@ -11,10 +11,12 @@ namespace forerun {
 
 struct KvStoreArgs {
   KvLayerView layer;
-  const float* keys = nullptr;    // [rows, row_stride]: kv_heads * head_size values
-  const float* values = nullptr;  // [rows, row_stride]
+  const float* keys = nullptr;    // [rows, row_stride]: kv_heads * head_size values; null: keys stay
+  const float* values = nullptr;  // [rows, row_stride]; null: values stay
   int64_t row_stride = 0;
   const KvSlot* slots = nullptr;  // [rows]
+  int first_head = 0;             // KV heads [first_head, first_head + heads)
+  int heads = 0;                  // 0: all
 };
 
 // Unit: one row.

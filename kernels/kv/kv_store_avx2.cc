@@ -29,15 +29,22 @@ void StoreValues(const float* x, int count, uint16_t* values) {
 void StoreValues(const float* x, int count, float* values) { std::memcpy(values, x, count * sizeof(float)); }
 
 template <class Element>
-void StoreRow(const KvLayerView& layer, const float* keys, const float* values, KvSlot slot) {
+void StoreRow(const KvStoreArgs& args, int64_t row) {
+  const KvLayerView& layer = args.layer;
+  const KvSlot slot = args.slots[row];
   const int64_t per_head = static_cast<int64_t>(layer.head_size) * kBlockTokens;
   auto* const block_keys = reinterpret_cast<Element*>(slot.block + layer.offset);
   Element* const block_values = block_keys + layer.kv_heads * per_head;
-  for (int head = 0; head < layer.kv_heads; ++head) {
-    const int64_t from = static_cast<int64_t>(head) * layer.head_size;
-    StoreKeys(keys + from, layer.head_size, block_keys + head * per_head + slot.offset);
-    StoreValues(values + from, layer.head_size,
-                block_values + head * per_head + static_cast<int64_t>(slot.offset) * layer.head_size);
+  const int end = args.heads > 0 ? args.first_head + args.heads : layer.kv_heads;
+  for (int head = args.first_head; head < end; ++head) {
+    const int64_t from = row * args.row_stride + static_cast<int64_t>(head) * layer.head_size;
+    if (args.keys != nullptr) {
+      StoreKeys(args.keys + from, layer.head_size, block_keys + head * per_head + slot.offset);
+    }
+    if (args.values != nullptr) {
+      StoreValues(args.values + from, layer.head_size,
+                  block_values + head * per_head + static_cast<int64_t>(slot.offset) * layer.head_size);
+    }
   }
 }
 
@@ -45,10 +52,7 @@ void StoreRow(const KvLayerView& layer, const float* keys, const float* values, 
 
 void KvStoreAvx2(const KvStoreArgs& args, WorkRange rows, Lane&) {
   const auto store = args.layer.dtype == KvDtype::kF16 ? StoreRow<uint16_t> : StoreRow<float>;
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    store(args.layer, args.keys + row * args.row_stride, args.values + row * args.row_stride,
-          args.slots[row]);
-  }
+  for (int64_t row = rows.begin; row < rows.end; ++row) store(args, row);
 }
 
 }  // namespace forerun

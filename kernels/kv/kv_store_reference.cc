@@ -21,12 +21,14 @@ void KvStoreReference(const KvStoreArgs& args, WorkRange rows, Lane&) {
     const KvSlot slot = args.slots[row];
     std::byte* const keys = slot.block + layer.offset;
     std::byte* const values = keys + layer.key_bytes();
-    for (int64_t head = 0; head < layer.kv_heads; ++head) {
+    const int64_t end = args.heads > 0 ? args.first_head + args.heads : layer.kv_heads;
+    for (int64_t head = args.first_head; head < end; ++head) {
       for (int64_t d = 0; d < layer.head_size; ++d) {
         const int64_t from = row * args.row_stride + head * layer.head_size + d;
-        Put(layer.dtype, keys, (head * layer.head_size + d) * kBlockTokens + slot.offset, args.keys[from]);
-        Put(layer.dtype, values, (head * kBlockTokens + slot.offset) * layer.head_size + d,
-            args.values[from]);
+        const int64_t key = (head * layer.head_size + d) * kBlockTokens + slot.offset;
+        const int64_t value = (head * kBlockTokens + slot.offset) * layer.head_size + d;
+        if (args.keys != nullptr) Put(layer.dtype, keys, key, args.keys[from]);
+        if (args.values != nullptr) Put(layer.dtype, values, value, args.values[from]);
       }
     }
   }

@@ -13,7 +13,7 @@
 //           d: the activation block's scale; qsum: the sub-block's sum of q
 //         s and m: Q4_0, Q5_0, Q8_0: d; Q4_1, Q5_1: d and -min; K-quants: d * sc and dmin * mn, rounded
 //         once. Weights stored as F32, F16 or BF16 have no codes: they are multiplied as in f32.
-// The bias is added last, one rounding.
+// The bias is added last, one rounding; then, where asked for, y's own value, one more.
 //
 // The ladder, measured on one thread of Zen 4, K = 1536; GMAC/s with the weights in L2 and 16 rows:
 //   1. 16 outputs interleaved, the codes of 32 columns decoded into registers, rows in the inner loop
@@ -42,9 +42,13 @@ struct MatmulArgs {
   const int8_t* codes = nullptr;  // [rows, columns]; a8, as in QuantizeRowsArgs
   const float* scales = nullptr;  // [rows, columns / 32]
   const int32_t* sums = nullptr;  // [rows, columns / 16]
-  const float* bias = nullptr;    // [outputs] or null
-  float* y = nullptr;             // [rows, y_stride]; only [0, outputs) of a row is written
+  // a8: the same as Arrange left it for this type and ISA, for every unit to read; null: each call of the
+  // kernel arranges for itself.
+  const std::byte* arranged = nullptr;
+  const float* bias = nullptr;  // [outputs] or null
+  float* y = nullptr;           // [rows, y_stride]; only [0, outputs) of a row is written
   int64_t y_stride = 0;
+  bool add = false;  // y + the product, in this order, in place of the product
 };
 
 // Unit: one group of 16 outputs, over all rows: a weight is read from memory once, whatever their number.
@@ -52,6 +56,28 @@ void MatmulF32Reference(const MatmulArgs&, WorkRange, Lane&);
 void MatmulF32Avx2(const MatmulArgs&, WorkRange, Lane&);
 void MatmulF32Avx512(const MatmulArgs&, WorkRange, Lane&);
 inline constexpr Variants<MatmulArgs> kMatmulF32{MatmulF32Reference, MatmulF32Avx2, MatmulF32Avx512};
+
+// a8: lays rows out as the product of one type reads them, so that it happens once and not in every chunk.
+struct ArrangeArgs {
+  TensorType type = TensorType::kF32;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t first_block = 0;  // of `blocks` blocks of 32 columns to lay out
+  int64_t blocks = 0;
+  const int8_t* codes = nullptr;  // as in MatmulArgs, whole rows
+  const float* scales = nullptr;
+  const int32_t* sums = nullptr;
+  std::byte* arranged = nullptr;  // [ArrangedBytes(rows, columns)]
+};
+static constexpr int64_t ArrangedBytes(int64_t rows, int64_t columns) { return rows * (columns / 32) * 64; }
+
+// Unit: one row. The reference product reads the rows as they are: nothing to do.
+void ArrangeReference(const ArrangeArgs&, WorkRange, Lane&);
+void ArrangeAvx2(const ArrangeArgs&, WorkRange, Lane&);
+void ArrangeAvx512(const ArrangeArgs&, WorkRange, Lane&);
+void ArrangeAvx512Vnni(const ArrangeArgs&, WorkRange, Lane&);
+inline constexpr Variants<ArrangeArgs> kArrange{ArrangeReference, ArrangeAvx2, ArrangeAvx512,
+                                                ArrangeAvx512Vnni};
 
 void MatmulA8Reference(const MatmulArgs&, WorkRange, Lane&);
 void MatmulA8Avx2(const MatmulArgs&, WorkRange, Lane&);

@@ -9,4 +9,8 @@ void MatmulA8Avx2(const MatmulArgs& args, WorkRange range, Lane& lane) {
   MatmulA8<avx2::Vector>(args, range, lane);
 }
 
+void ArrangeAvx2(const ArrangeArgs& args, WorkRange range, Lane& lane) {
+  Arrange<avx2::Vector>(args, range, lane);
+}
+
 }  // namespace forerun

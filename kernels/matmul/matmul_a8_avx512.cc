@@ -9,4 +9,8 @@ void MatmulA8Avx512(const MatmulArgs& args, WorkRange range, Lane& lane) {
   MatmulA8<avx512::Vector<false>>(args, range, lane);
 }
 
+void ArrangeAvx512(const ArrangeArgs& args, WorkRange range, Lane& lane) {
+  Arrange<avx512::Vector<false>>(args, range, lane);
+}
+
 }  // namespace forerun

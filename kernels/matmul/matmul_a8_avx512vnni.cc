@@ -9,4 +9,8 @@ void MatmulA8Avx512Vnni(const MatmulArgs& args, WorkRange range, Lane& lane) {
   MatmulA8<avx512::Vector<true>>(args, range, lane);
 }
 
+void ArrangeAvx512Vnni(const ArrangeArgs& args, WorkRange range, Lane& lane) {
+  Arrange<avx512::Vector<true>>(args, range, lane);
+}
+
 }  // namespace forerun

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/matmul/activation_block.h"
 #include "kernels/matmul/matmul.h"
@@ -20,21 +21,16 @@ class A8Tile {
   using Bytes = typename V::Bytes;
   using Floats = typename V::Floats;
 
-  // blocks: [columns / 32][rows]
-  static void Gather(const MatmulArgs& args, int64_t first_row, int rows, Block* blocks) {
-    const int64_t columns = args.weights.columns;
-    for (int64_t b = 0; b < columns / 32; ++b) {
-      for (int r = 0; r < rows; ++r, ++blocks) {
-        const int64_t row = first_row + r;
-        blocks->Set(args.codes + row * columns + 32 * b, args.scales[row * (columns / 32) + b],
-                    args.sums + (row * (columns / 32) + b) * 2);
-      }
-    }
+  // What Multiply() on the groups in [group, end) will not ask for early enough.
+  static void PrefetchStart(const std::byte* group, const std::byte* end) {
+    for (const std::byte* p = group; p < group + kAhead && p < end; p += 64) V::template Prefetch<true>(p);
   }
 
-  // sums: [rows][16], overwritten. kRows > 0: that many rows, their sums in registers.
+  // sums: [rows][16], overwritten. kRows > 0: that many rows, their sums in registers. Weights are asked for
+  // ahead of their use, up to `end`.
   template <int kRows>
-  static void Multiply(const std::byte* group, int64_t columns, const Block* x, int rows, float* sums) {
+  static void Multiply(const std::byte* group, const std::byte* end, int64_t columns, const Block* x,
+                       int rows, float* sums) {
     if constexpr (kRows > 0) rows = kRows;
     Floats acc[V::kHalves][kRows > 0 ? kRows : 1];
     for (int h = 0; h < V::kHalves; ++h) {
@@ -49,7 +45,8 @@ class A8Tile {
 #pragma GCC unroll 2
       for (int half = 0; half < V::kHalves; ++half) {
         for (int b = 0; b < P::kBlocks; ++b) {
-          if (half == 0) Prefetch<kRows>(group + kAhead + b * kShare);
+          const std::byte* const ahead = group + kAhead + b * kShare;
+          if (half == 0 && ahead < end) Prefetch<kRows>(ahead);
           MultiplyBlock<kRows>(group, unit_scales, b, half, x + b * rows, rows, acc[half],
                                sums + half * V::kLanes);
         }
@@ -129,72 +126,119 @@ class A8Tile {
 };
 
 template <class V, TensorType kType, int kRows = V::kFixedRows>
-void MultiplyGroup(const std::byte* group, int64_t columns, const ActivationBlock<V, kType>* x, int rows,
-                   float* sums) {
+void MultiplyGroup(const std::byte* group, const std::byte* end, int64_t columns,
+                   const ActivationBlock<V, kType>* x, int rows, float* sums) {
   if (rows == kRows || kRows == 0)
-    return A8Tile<V, kType>::template Multiply<kRows>(group, columns, x, rows, sums);
-  if constexpr (kRows > 0) MultiplyGroup<V, kType, kRows - 1>(group, columns, x, rows, sums);
+    return A8Tile<V, kType>::template Multiply<kRows>(group, end, columns, x, rows, sums);
+  if constexpr (kRows > 0) MultiplyGroup<V, kType, kRows - 1>(group, end, columns, x, rows, sums);
+}
+
+// Rows cut into near-even tiles of at most kMost: 17 rows are 9 and 8. For one V, as everything here.
+template <class V>
+struct RowTiles {
+  static constexpr int64_t kMost = 16;
+  int64_t rows;
+  int64_t count = (rows + kMost - 1) / kMost;
+
+  int64_t First(int64_t tile) const { return rows * tile / count; }
+  int64_t TileOf(int64_t row) const {
+    int64_t tile = row * count / rows;
+    while (First(tile + 1) <= row) ++tile;
+    return tile;
+  }
+};
+
+// Arranged: the blocks of one tile after the other, each [columns / 32][rows of the tile].
+template <class V, TensorType kType>
+void ArrangeType(const ArrangeArgs& args, WorkRange range, Lane&) {
+  using Block = ActivationBlock<V, kType>;
+  static_assert(sizeof(Block) <= 64);
+  const RowTiles<V> tiles{args.rows};
+  const int64_t columns = args.columns, all_blocks = columns / 32;
+  for (int64_t row = range.begin; row < range.end; ++row) {
+    const int64_t tile = tiles.TileOf(row), first = tiles.First(tile), rows = tiles.First(tile + 1) - first;
+    Block* const to = reinterpret_cast<Block*>(args.arranged) + first * all_blocks + (row - first);
+    for (int64_t b = args.first_block; b < args.first_block + args.blocks; ++b) {
+      const int64_t block = row * all_blocks + b;
+      to[b * rows].Set(args.codes + 32 * block, args.scales[block], args.sums + 2 * block);
+    }
+  }
 }
 
 template <class V, TensorType kType>
 void MatmulA8Type(const MatmulArgs& args, WorkRange range, Lane& lane) {
   using Block = ActivationBlock<V, kType>;
-  constexpr int64_t kTileRows = 16;
   constexpr int64_t kChunkBytes = 1 << 20;  // packed weights that stay in cache between row tiles
-  const int64_t columns = args.weights.columns;
-  const int64_t group_bytes = static_cast<int64_t>(PackedGroupBytes(kType, columns));
-  const int64_t tiles = (args.rows + kTileRows - 1) / kTileRows;
-  if (tiles == 0) return;
+  if (args.rows == 0) return;
+  const int64_t columns = args.weights.columns, all_blocks = columns / 32;
+  const auto group_bytes = static_cast<int64_t>(PackedGroupBytes(kType, columns));
+  const RowTiles<V> tiles{args.rows};
   const int64_t fit = kChunkBytes / group_bytes > 0 ? kChunkBytes / group_bytes : 1;
-  const int64_t chunk = tiles == 1 ? range.end - range.begin : fit;
-  const int64_t tile_rows = (args.rows + tiles - 1) / tiles;
-  auto* sums = static_cast<float*>(
-      lane.Scratch(tile_rows * (kPackedOutputs * sizeof(float) + columns / 32 * sizeof(Block))));
-  auto* x = reinterpret_cast<Block*>(sums + tile_rows * kPackedOutputs);
+  const int64_t chunk = tiles.count == 1 ? range.end - range.begin : fit;
+  const int64_t own = args.arranged != nullptr ? 0 : ArrangedBytes(args.rows, columns);
+  auto* sums = static_cast<float*>(lane.Scratch(RowTiles<V>::kMost * kPackedOutputs * sizeof(float) + own));
+  const std::byte* arranged = args.arranged;
+  if (arranged == nullptr) {
+    auto* const to = reinterpret_cast<std::byte*>(sums + RowTiles<V>::kMost * kPackedOutputs);
+    ArrangeType<V, kType>({kType, args.rows, columns, 0, all_blocks, args.codes, args.scales, args.sums, to},
+                          {0, args.rows}, lane);
+    arranged = to;
+  }
   for (int64_t begin = range.begin; begin < range.end; begin += chunk) {
     const int64_t end = begin + chunk < range.end ? begin + chunk : range.end;
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      const int64_t first = args.rows * tile / tiles;
-      const int rows = static_cast<int>(args.rows * (tile + 1) / tiles - first);
-      A8Tile<V, kType>::Gather(args, first, rows, x);
+    for (int64_t tile = 0; tile < tiles.count; ++tile) {
+      const int64_t first = tiles.First(tile), rows = tiles.First(tile + 1) - first;
+      const auto* x = reinterpret_cast<const Block*>(arranged) + first * all_blocks;
+      const std::byte* const last = args.weights.data + end * group_bytes;
+      if (tile == 0) A8Tile<V, kType>::PrefetchStart(args.weights.data + begin * group_bytes, last);
       for (int64_t group = begin; group < end; ++group) {
-        MultiplyGroup<V, kType>(args.weights.data + group * group_bytes, columns, x, rows, sums);
-        PutSums<V>(sums, rows, group, args.bias, args.weights.outputs, args.y + first * args.y_stride,
-                   args.y_stride);
+        MultiplyGroup<V, kType>(args.weights.data + group * group_bytes, last, columns, x,
+                                static_cast<int>(rows), sums);
+        PutSums<V>(args, sums, first, rows, group);
       }
     }
   }
 }
 
-// Float types are the caller's business.
-template <class V>
-void MatmulA8(const MatmulArgs& args, WorkRange range, Lane& lane) {
-  switch (args.weights.type) {
+// Calls work with the type as a constant; float types are the caller's business.
+template <class Work>
+void ForQuantised(TensorType type, Work work) {
+  switch (type) {
     case TensorType::kQ4_0:
-      return MatmulA8Type<V, TensorType::kQ4_0>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ4_0>());
     case TensorType::kQ4_1:
-      return MatmulA8Type<V, TensorType::kQ4_1>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ4_1>());
     case TensorType::kQ5_0:
-      return MatmulA8Type<V, TensorType::kQ5_0>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ5_0>());
     case TensorType::kQ5_1:
-      return MatmulA8Type<V, TensorType::kQ5_1>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ5_1>());
     case TensorType::kQ8_0:
-      return MatmulA8Type<V, TensorType::kQ8_0>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ8_0>());
     case TensorType::kQ2_K:
-      return MatmulA8Type<V, TensorType::kQ2_K>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ2_K>());
     case TensorType::kQ3_K:
-      return MatmulA8Type<V, TensorType::kQ3_K>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ3_K>());
     case TensorType::kQ4_K:
-      return MatmulA8Type<V, TensorType::kQ4_K>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ4_K>());
     case TensorType::kQ5_K:
-      return MatmulA8Type<V, TensorType::kQ5_K>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ5_K>());
     case TensorType::kQ6_K:
-      return MatmulA8Type<V, TensorType::kQ6_K>(args, range, lane);
+      return work(std::integral_constant<TensorType, TensorType::kQ6_K>());
     case TensorType::kF32:
     case TensorType::kF16:
     case TensorType::kBF16:
       return;
   }
+}
+
+template <class V>
+void MatmulA8(const MatmulArgs& args, WorkRange range, Lane& lane) {
+  ForQuantised(args.weights.type, [&](auto type) { MatmulA8Type<V, type()>(args, range, lane); });
+}
+
+template <class V>
+void Arrange(const ArrangeArgs& args, WorkRange range, Lane& lane) {
+  ForQuantised(args.type, [&](auto type) { ArrangeType<V, type()>(args, range, lane); });
 }
 
 }  // namespace forerun

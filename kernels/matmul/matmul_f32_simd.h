@@ -148,8 +148,7 @@ void MultiplyGroups(const MatmulArgs& args, int64_t group, Lane& lane) {
     }
   }
   for (int g = 0; g < kGroups; ++g) {
-    PutSums<V>(sums + g * sums_stride, args.rows, group + g, args.bias, args.weights.outputs, args.y,
-               args.y_stride);
+    PutSums<V>(args, sums + g * sums_stride, 0, args.rows, group + g);
   }
 }
 

@@ -31,7 +31,9 @@ GroupRows Unpack(const PackedMatrix& weights, int64_t group, std::size_t extra, 
 }
 
 void Put(const MatmulArgs& args, int64_t row, int64_t output, float sum) {
-  args.y[row * args.y_stride + output] = args.bias != nullptr ? sum + args.bias[output] : sum;
+  if (args.bias != nullptr) sum += args.bias[output];
+  float& y = args.y[row * args.y_stride + output];
+  y = args.add ? y + sum : sum;
 }
 
 // s and m of sub-block `sub` of a block.
@@ -104,6 +106,8 @@ void MatmulF32Reference(const MatmulArgs& args, WorkRange range, Lane& lane) {
     }
   }
 }
+
+void ArrangeReference(const ArrangeArgs&, WorkRange, Lane&) {}
 
 void MatmulA8Reference(const MatmulArgs& args, WorkRange range, Lane& lane) {
   if (IsFloat(args.weights.type)) return MatmulF32Reference(args, range, lane);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/matmul/matmul.h"
 #include "kernels/matmul/packed_layout.h"
 #include "kernels/matmul/packed_matrix.h"
 
@@ -89,23 +90,28 @@ struct Packed {
   }
 };
 
-// Adds the bias and writes rows of `sums` ([rows][16], one group) to y.
+// Finishes rows [first_row, first_row + rows) of one group: `sums`, [rows][16], and the bias, into y.
 template <class V>
-void PutSums(const float* sums, int64_t rows, int64_t group, const float* bias, int64_t outputs, float* y,
-             int64_t y_stride) {
+void PutSums(const MatmulArgs& args, const float* sums, int64_t first_row, int64_t rows, int64_t group) {
   const int64_t first = group * kPackedOutputs;
-  const int count = outputs - first < kPackedOutputs ? static_cast<int>(outputs - first) : kPackedOutputs;
+  const int64_t left = args.weights.outputs - first;
+  const int count = left < kPackedOutputs ? static_cast<int>(left) : kPackedOutputs;
+  const float* const bias = args.bias;
   for (int64_t row = 0; row < rows; ++row) {
     const float* from = sums + row * kPackedOutputs;
-    float* to = y + row * y_stride + first;
+    float* to = args.y + (first_row + row) * args.y_stride + first;
     if (count == kPackedOutputs) {
       for (int lane = 0; lane < kPackedOutputs; lane += V::kLanes) {
         typename V::Floats sum = V::LoadFloats(from + lane);
         if (bias != nullptr) sum = V::Add(sum, V::LoadFloats(bias + first + lane));
+        if (args.add) sum = V::Add(V::LoadFloats(to + lane), sum);
         V::StoreFloats(to + lane, sum);
       }
     } else {
-      for (int o = 0; o < count; ++o) to[o] = bias != nullptr ? from[o] + bias[first + o] : from[o];
+      for (int o = 0; o < count; ++o) {
+        const float sum = bias != nullptr ? from[o] + bias[first + o] : from[o];
+        to[o] = args.add ? to[o] + sum : sum;
+      }
     }
   }
 }

@@ -13,11 +13,12 @@ namespace forerun {
 inline constexpr int kActivationBlock = 32;
 
 struct QuantizeRowsArgs {
-  const float* x = nullptr;  // [rows, columns]
+  const float* x = nullptr;  // [rows, stride], of which the first `columns`
   int64_t columns = 0;       // a multiple of 32
-  int8_t* codes = nullptr;   // [rows, columns]
-  float* scales = nullptr;   // [rows, columns / 32]
-  int32_t* sums = nullptr;   // [rows, columns / 16]: sum of the codes of each half block
+  int8_t* codes = nullptr;   // [rows, stride]
+  float* scales = nullptr;   // [rows, stride / 32]
+  int32_t* sums = nullptr;   // [rows, stride / 16]: sum of the codes of each half block
+  int64_t stride = 0;        // a multiple of 32; 0: columns
 };
 
 // Unit: one row.

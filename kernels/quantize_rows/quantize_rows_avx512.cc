@@ -28,10 +28,12 @@ void QuantizeBlock(const float* x, int8_t* codes, float* scale, int32_t* sums) {
 }  // namespace
 
 void QuantizeRowsAvx512(const QuantizeRowsArgs& args, WorkRange range, Lane&) {
-  const int64_t blocks = args.columns / kActivationBlock;
-  for (int64_t block = range.begin * blocks; block < range.end * blocks; ++block) {
-    QuantizeBlock(args.x + block * kActivationBlock, args.codes + block * kActivationBlock,
-                  args.scales + block, args.sums + 2 * block);
+  const int64_t stride = (args.stride > 0 ? args.stride : args.columns) / kActivationBlock;
+  for (int64_t row = range.begin; row < range.end; ++row) {
+    for (int64_t block = row * stride; block < row * stride + args.columns / kActivationBlock; ++block) {
+      QuantizeBlock(args.x + block * kActivationBlock, args.codes + block * kActivationBlock,
+                    args.scales + block, args.sums + 2 * block);
+    }
   }
 }
 

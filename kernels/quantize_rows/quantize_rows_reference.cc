@@ -22,9 +22,9 @@ void QuantizeBlock(const float* x, int8_t* codes, float* scale, int32_t* sums) {
 }  // namespace
 
 void QuantizeRowsReference(const QuantizeRowsArgs& args, WorkRange range, Lane&) {
+  const int64_t stride = (args.stride > 0 ? args.stride : args.columns) / kActivationBlock;
   for (int64_t row = range.begin; row < range.end; ++row) {
-    for (int64_t b = 0; b < args.columns / kActivationBlock; ++b) {
-      const int64_t block = row * (args.columns / kActivationBlock) + b;
+    for (int64_t block = row * stride; block < row * stride + args.columns / kActivationBlock; ++block) {
       QuantizeBlock(args.x + block * kActivationBlock, args.codes + block * kActivationBlock,
                     args.scales + block, args.sums + 2 * block);
     }

@@ -10,11 +10,12 @@
 namespace forerun {
 
 struct RmsNormArgs {
-  const float* x = nullptr;     // [rows, columns]
+  const float* x = nullptr;     // [rows, stride], of which the first `columns`
   const float* gain = nullptr;  // [columns]
-  float* y = nullptr;           // [rows, columns]
+  float* y = nullptr;           // [rows, stride]
   int64_t columns = 0;
   float epsilon = 0;
+  int64_t stride = 0;  // floats from row to row of x and y; 0: columns
 };
 
 // Unit: one row.

@@ -6,9 +6,10 @@
 namespace forerun {
 
 void RmsNormReference(const RmsNormArgs& args, WorkRange rows, Lane&) {
+  const int64_t stride = args.stride > 0 ? args.stride : args.columns;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const float* const x = args.x + row * args.columns;
-    float* const y = args.y + row * args.columns;
+    const float* const x = args.x + row * stride;
+    float* const y = args.y + row * stride;
     float lanes[16] = {};
     for (int64_t c = 0; c < args.columns; ++c) lanes[c % 16] = std::fma(x[c], x[c], lanes[c % 16]);
     for (int width = 8; width > 0; width /= 2) {

@@ -9,9 +9,10 @@ template <class Lanes>
 void RmsNormLanes(const RmsNormArgs& args, WorkRange rows) {
   const int64_t whole = args.columns / 16 * 16;
   const int rest = static_cast<int>(args.columns - whole);
+  const int64_t stride = args.stride > 0 ? args.stride : args.columns;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const float* const x = args.x + row * args.columns;
-    float* const y = args.y + row * args.columns;
+    const float* const x = args.x + row * stride;
+    float* const y = args.y + row * stride;
     Lanes squares = Lanes::Broadcast(0);
     for (int64_t c = 0; c < whole; c += 16) {
       const Lanes values = Lanes::Load(x + c);

@@ -71,6 +71,8 @@ inline Lanes operator/(Lanes a, Lanes b) {
 inline Lanes Fma(Lanes a, Lanes b, Lanes c) {
   return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
+// The same for a = Broadcast(*x).
+inline Lanes FmaBroadcast(const float* x, Lanes b, Lanes c) { return Fma(Lanes::Broadcast(*x), b, c); }
 // x > best ? x : best, so a NaN in x is passed over.
 inline Lanes Larger(Lanes x, Lanes best) {
   return {_mm256_max_ps(x.low, best.low), _mm256_max_ps(x.high, best.high)};

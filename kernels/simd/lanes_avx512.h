@@ -44,6 +44,13 @@ inline Lanes operator-(Lanes a, Lanes b) { return {_mm512_sub_ps(a.v, b.v)}; }
 inline Lanes operator*(Lanes a, Lanes b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline Lanes operator/(Lanes a, Lanes b) { return {_mm512_div_ps(a.v, b.v)}; }
 inline Lanes Fma(Lanes a, Lanes b, Lanes c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+// The same for a = Broadcast(*x). In assembly, because compilers put a broadcast that is used twice into a
+// register, and a load of its own keeps the pipes busy that half floats are converted on (Zen 4: 26.5 cycles
+// instead of 24 for 24 of these and 2 conversions).
+inline Lanes FmaBroadcast(const float* x, Lanes b, Lanes c) {
+  asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(c.v) : "v"(b.v), "m"(*x));
+  return c;
+}
 // x > best ? x : best, so a NaN in x is passed over.
 inline Lanes Larger(Lanes x, Lanes best) { return {_mm512_max_ps(x.v, best.v)}; }
 // x < y ? yes : no; a NaN is not less.

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "gtest/gtest.h"
+#include "kernels/cases/weights.h"
 #include "tests/support/forward_bits.h"
 #include "tests/support/random_model.h"
 #include "tests/support/test_models.h"
-#include "tests/support/weights.h"
 
 namespace forerun {
 namespace {

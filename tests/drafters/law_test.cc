@@ -2,12 +2,14 @@
 // own. And the test has teeth: broken rules fail it.
 //
 // Power: 60,000 texts, 8 cells or fewer; a shift of 0.02 in total variation gives a p-value below 1e-9.
+#include <fstream>
 #include <functional>
 
 #include "core/model/table_model.h"
 #include "gtest/gtest.h"
 #include "tests/support/chi_square.h"
 #include "tests/support/completion.h"
+#include "tests/support/program.h"
 
 namespace forerun {
 namespace {
@@ -85,6 +87,7 @@ constexpr char kSampled[] = R"({"type": "draft_model", "sample": "sampled"})";
 constexpr char kCoupled[] = R"({"type": "draft_model", "sample": "coupled"})";
 constexpr char kGreedy[] = R"({"type": "draft_model", "sample": "greedy"})";
 constexpr char kConfident[] = R"({"type": "draft_model", "sample": "sampled", "min_confidence": 0.4})";
+constexpr char kCascade[] = R"({"type": "cascade", "cascade": {"min": 1, "max": 2, "direct_min": 2}})";
 const Sampling kPlain{.temperature = 1, .seed = 77};
 const Sampling kWarped{.temperature = 0.7f, .top_k = 4, .top_p = 0.9f, .seed = 78};
 
@@ -103,6 +106,9 @@ TEST_F(EngineLaw, SlowRejectionOfCoupledDrafts) {
 }
 TEST_F(EngineLaw, SlowRejectionOfGreedyDrafts) {
   EXPECT_GT(LeastPValue(Rule("rejection"), kGreedy, kPlain), kAlarm);
+}
+TEST_F(EngineLaw, SlowRejectionOfCascades) {
+  EXPECT_GT(LeastPValue(Rule("rejection"), kCascade, kPlain), kAlarm);
 }
 TEST_F(EngineLaw, SlowRejectionWithEarlyStop) {
   EXPECT_GT(LeastPValue(Rule("rejection"), kConfident, kPlain), kAlarm);
@@ -175,6 +181,16 @@ TEST_F(EngineLaw, SlowCatchesAnUnwarpedBonus) {
 }
 TEST_F(EngineLaw, SlowCatchesAReusedCoin) {
   EXPECT_LT(LeastPValue(BrokenRejection(Mistake::kReusedCoin), kSampled, kPlain), kAlarm);
+}
+
+// Half the words are never drafted: all their mass comes from residuals and bonus tokens.
+TEST_F(EngineLaw, SlowRejectionOfShortlistedDrafts) {
+  const TemporaryFolder folder("law");
+  const std::string path = folder.path() + "/shortlist.json";
+  std::ofstream(path) << R"({"ranges": [[1, 2], [4, 4]], "vocab_size": 6})";
+  const std::string json = R"({"type": "draft_model", "sample": "sampled", "shortlist": ")" + path + R"("})";
+  EXPECT_GT(LeastPValue(Rule("rejection"), json.c_str(), kPlain), kAlarm);
+  EXPECT_LT(LeastPValue(BrokenRejection(Mistake::kSkippedResidual), json.c_str(), kPlain), kAlarm);
 }
 
 }  // namespace

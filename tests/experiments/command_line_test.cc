@@ -45,7 +45,8 @@ TEST_F(CommandLineTest, ConfigErrors) {
   ExpectOneLineError(RunSmoke({"--set", "arms.1.drafter.num_speculatve_tokens=3"}), 2,
                      "nearest is num_speculative_tokens");
   ExpectOneLineError(RunSmoke({"--set", "arms.2.drafter.sampel=\"greedy\""}), 2, "nearest is sample");
-  ExpectOneLineError(RunSmoke({"--set", "arms.2.drafter={\"type\": \"none\"}"}), 2, "never used");
+  ExpectOneLineError(RunSmoke({"--set", "arms=[{\"name\": \"a\", \"drafter\": {\"type\": \"none\"}}]"}), 2,
+                     "never used");
   ExpectOneLineError(RunSmoke({"--set", "prompts.categories=[\"poems\"]"}), 2, "\"poems\" is not in");
   ExpectOneLineError(RunSmoke({"--set", "target=missing-model"}), 3, "missing-model");
   ExpectOneLineError(RunSmoke({"--set", "prompts.file=none.jsonl"}), 3, "none.jsonl");

@@ -41,6 +41,8 @@ TEST(Config, FillsDefaults) {
   EXPECT_EQ(config->baseline, 0);
   EXPECT_EQ(config->max_new_tokens, 128);
   EXPECT_EQ(config->engine.numerics, "a8");
+  EXPECT_TRUE(config->engine.packed_cache);
+  EXPECT_FALSE(With({"engine={\"packed_cache\": false}"})->engine.packed_cache);
   EXPECT_EQ(config->arms[0].num_speculative_tokens, 0);
   EXPECT_EQ(config->arms[0].rule, "greedy");
   EXPECT_EQ(config->arms[1].num_speculative_tokens, 3);
@@ -54,6 +56,7 @@ TEST(Config, ResolvedConfigIsAFixedPoint) {
   for (const std::vector<std::string>& overrides : std::vector<std::vector<std::string>>{
            {},
            {"prompt_format=chat", "system=Be brief.", "bracket=arm", "engine={\"isa\": \"avx2\"}"},
+           {"fusion={\"qkv\": false}"},
            {"sampling={\"temperature\": 0.8, \"seed\": 7, \"logit_bias\": {\"5\": -1.5}}"},
            {"arms.1.sampling={\"temperature\": 0.7}", "stop_strings=[\"\\n\"]", "concurrency=4"}}) {
     const auto config = With(overrides);
@@ -87,6 +90,19 @@ TEST(Config, UnknownKeysNameTheNearest) {
   EXPECT_THAT(ErrorOf({"prompts.categoris=[]"}), HasSubstr("nearest is categories"));
   EXPECT_THAT(ErrorOf({"arms.1.verifier={\"rule\": \"greddy\"}"}), HasSubstr("nearest: greedy"));
   EXPECT_THAT(ErrorOf({"arms.1.drafter.type=ngarm"}), HasSubstr("nearest: ngram"));
+}
+
+TEST(Config, FusionIsOnUnlessSwitchedOff) {
+  EXPECT_EQ(With({})->engine.fusion, Fusion());
+  const auto config = With({"fusion={\"ffn\": false}"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->engine.fusion, (Fusion{.qkv = true, .attention = true, .ffn = false, .residual = true}));
+  const Json resolved = ResolvedConfig(*config);
+  EXPECT_EQ(DumpJson(resolved["fusion"]),
+            "{\"qkv\":true,\"attention\":true,\"ffn\":false,\"residual\":true}");
+  EXPECT_THAT(ErrorOf({"fusion={\"qvk\": false}"}), HasSubstr("fusion.qvk: unknown key; nearest is qkv"));
+  EXPECT_THAT(ErrorOf({"fusion={\"ffn\": 0}"}), HasSubstr("fusion.ffn: expected"));
+  EXPECT_THAT(ErrorOf({"fusion=false"}), HasSubstr("fusion: expected"));
 }
 
 TEST(Config, MissingKeys) {

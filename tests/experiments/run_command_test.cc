@@ -28,7 +28,7 @@ TEST_F(RunCommandTest, FullDiskKeepsWhatIsDone) {
   arguments.push_back("--resume");
   const ProgramResult resumed = Run(arguments);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(ReadRunRecords(folder_ / "run")->requests.size(), 9u * 6);
+  EXPECT_EQ(ReadRunRecords(folder_ / "run")->requests.size(), 9u * 7);
 }
 
 TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
@@ -45,11 +45,30 @@ TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
   EXPECT_THAT(Run({"compare", "run", "--format", "csv"}).out, StartsWith("run,arm,category,baseline,"));
   const auto json = ParseJson(Run({"compare", "run", "--format", "json", "--by", "arm"}).out, "compare");
   ASSERT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ((*json)["rows"].size(), 5u);
+  EXPECT_EQ((*json)["rows"].size(), 6u);
   EXPECT_EQ((*json)["rows"][3]["arm"], "oracle-k4");
   EXPECT_EQ((*json)["rows"][3]["acceptance_rate"], 1.0);
   for (const Json& row : (*json)["rows"]) EXPECT_EQ(row["identical"], row["identical_of"]);
   ExpectOneLineError(Run({"compare", "nowhere"}), 3, "nowhere: no run here");
+}
+
+TEST_F(RunCommandTest, AShortlistIsMarkedInEveryRowAndTable) {
+  const std::string list = kRoot + "/tests/data/tiny-python/shortlist.json";
+  const ProgramResult run = RunSmoke({"--out", "run", "--set", "arms.2.drafter.shortlist=" + list});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string note = "shortlist 1702 of 4096";
+  const auto records = ReadRunRecords(folder_ / "run");
+  ASSERT_TRUE(records.ok()) << records.status();
+  for (const LoggedRequest& request : records->requests) {
+    EXPECT_EQ(request.row.drafter_note, request.row.arm == "draft-k4" ? note : "");
+  }
+  EXPECT_THAT(Run({"compare", "run"}).out, HasSubstr("greedy_identical, bitwise; " + note));
+  const auto json = ParseJson(Run({"compare", "run", "--format", "json", "--by", "arm"}).out, "compare");
+  EXPECT_EQ((*json)["rows"][2]["drafter_note"], note);
+  EXPECT_TRUE((*json)["rows"][1]["drafter_note"].is_null());
+  EXPECT_EQ((*json)["rows"][2]["identical"], (*json)["rows"][2]["identical_of"]);
+  ExpectOneLineError(RunSmoke({"--out", "other", "--set", "arms.2.drafter.shortlist=nowhere.json"}), 3,
+                     "nowhere.json");
 }
 
 TEST_F(RunCommandTest, SampledRunsPairByTheirKeys) {

@@ -17,41 +17,8 @@
 namespace forerun {
 namespace {
 
-constexpr uint32_t kFirstNode =
-    100000;  // tokens of the prefix are their positions, those of the tree lie above
-
-// A random tree over a common prefix, and each of its paths as a chain of its own.
-struct Tree {
-  std::deque<std::vector<std::byte*>> blocks;
-  std::vector<std::vector<uint32_t>> paths;  // [nodes]: the tokens of its path below the prefix, itself last
-  std::vector<std::vector<KvSlot>> slots;    // [nodes]: where they lie
-
-  Tree(AttentionWorld& world, std::mt19937& random, int prefix, int nodes) {
-    blocks.push_back(world.MakeBlocks(prefix + 1));
-    for (int position = 0; position < prefix; ++position) {
-      world.Put(AttentionWorld::Slot(blocks[0], position), position);
-    }
-    std::vector<KvSlot> free_slots;
-    for (int p = prefix; p < static_cast<int>(blocks[0].size()) * kBlockTokens; ++p) {
-      free_slots.push_back(AttentionWorld::Slot(blocks[0], p));
-    }
-    blocks.push_back(world.MakeBlocks(2 * nodes));
-    for (int p = 0; p < 2 * nodes; ++p) free_slots.push_back(AttentionWorld::Slot(blocks[1], p));
-    std::shuffle(free_slots.begin(), free_slots.end(), random);
-    for (int node = 0; node < nodes; ++node) {
-      const int parent = static_cast<int>(random() % (node + 1)) - 1;  // -1: the prefix
-      paths.push_back(parent < 0 ? std::vector<uint32_t>{} : paths[parent]);
-      slots.push_back(parent < 0 ? std::vector<KvSlot>{} : slots[parent]);
-      paths.back().push_back(kFirstNode + node);
-      slots.back().push_back(free_slots[node]);
-      world.Put(free_slots[node], kFirstNode + node);
-      world.AddRow(kFirstNode + node, blocks[0], prefix, slots.back());
-    }
-  }
-};
-
 // Each node of `tree` after the same prefix, in blocks that hold nothing else.
-void AddChains(AttentionWorld& world, const Tree& tree, int prefix,
+void AddChains(AttentionWorld& world, const AttentionTree& tree, int prefix,
                std::deque<std::vector<std::byte*>>& blocks) {
   for (const std::vector<uint32_t>& path : tree.paths) {
     const int end = prefix + static_cast<int>(path.size());
@@ -107,7 +74,7 @@ TEST_P(AttentionTest, TreeEqualsChainsAndReference) {
   std::mt19937 random(5);
   for (const Case& c : TreeCases()) {
     AttentionWorld world(c.shape, 1), chains(c.shape, 1);
-    const Tree tree(world, random, c.prefix, c.nodes);
+    const AttentionTree tree(world, random, c.prefix, c.nodes);
     std::deque<std::vector<std::byte*>> chain_blocks;
     AddChains(chains, tree, c.prefix, chain_blocks);
     const std::vector<float> y = world.Run(fn, kAttentionTileRows);
@@ -194,7 +161,7 @@ TEST(AttentionReferenceTest, AgreesWithDoubles) {
   for (const Case& c : TreeCases()) {
     std::mt19937 random(c.prefix);
     AttentionWorld world(c.shape, 6);
-    const Tree tree(world, random, c.prefix, c.nodes);
+    const AttentionTree tree(world, random, c.prefix, c.nodes);
     const std::vector<float> y = world.Run(AttentionReference, 1);
     const int size = c.shape.head_size;
     const std::vector<uint32_t>& path = tree.paths.back();

@@ -33,6 +33,22 @@ TEST_P(GateTest, EqualsTheReferenceAtEveryWidth) {
   }
 }
 
+// Some columns of rows with something between them, which stays as it is.
+TEST_P(GateTest, RowsMayLieApart) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  Lane lane;
+  const std::vector<float> gate = RandomFloats(1, 3 * 50, -9, 9), up = RandomFloats(2, 3 * 50);
+  std::vector<float> apart = gate;
+  kGate.For(GetParam())({Activation::kSilu, apart.data(), up.data(), apart.data(), 37, 50}, {0, 3}, lane);
+  for (int row = 0; row < 3; ++row) {
+    std::vector<float> expected(gate.begin() + 50 * row, gate.begin() + 50 * row + 50);
+    GateReference({Activation::kSilu, expected.data(), up.data() + 50 * row, expected.data(), 37}, {0, 1},
+                  lane);
+    const std::vector<float> found(apart.begin() + 50 * row, apart.begin() + 50 * row + 50);
+    EXPECT_TRUE(SameBits(expected, found)) << row;
+  }
+}
+
 TEST(GateReferenceTest, AgreesWithDoubles) {
   const std::vector<float> gate = RandomFloats(1, 4000, -20, 20), up = RandomFloats(2, 4000);
   std::vector<float> silu(4000), gelu(4000);

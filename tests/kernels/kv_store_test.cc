@@ -68,6 +68,30 @@ TEST_P(KvStoreTest, EqualsTheReferenceByteForByte) {
   }
 }
 
+// Keys and values of one head at a time give what all at once give.
+TEST_P(KvStoreTest, HeadsMayComeOneByOne) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  Store expected(KvDtype::kF16, 3, 64, 1), actual(KvDtype::kF16, 3, 64, 1);
+  const std::vector<float> keys = RandomFloats(1, 2 * 192), values = RandomFloats(2, 2 * 192);
+  const std::vector<KvSlot> expected_slots = {expected.Slot(0, 3), expected.Slot(0, 4)};
+  const std::vector<KvSlot> actual_slots = {actual.Slot(0, 3), actual.Slot(0, 4)};
+  Lane lane;
+  KvStoreReference({expected.layer, keys.data(), values.data(), 192, expected_slots.data()}, {0, 2}, lane);
+  for (const int head : {2, 0, 1}) {
+    KvStoreArgs args{.layer = actual.layer,
+                     .row_stride = 192,
+                     .slots = actual_slots.data(),
+                     .first_head = head,
+                     .heads = 1};
+    args.values = values.data();
+    kKvStore.For(GetParam())(args, {0, 2}, lane);
+    args.values = nullptr;
+    args.keys = keys.data();
+    kKvStore.For(GetParam())(args, {0, 2}, lane);
+  }
+  EXPECT_EQ(expected.memory, actual.memory);
+}
+
 TEST(KvStoreReferenceTest, KeysAreTransposedValuesAreNot) {
   constexpr int kHeads = 2, kSize = 16, kOffset = 5;
   Store store(KvDtype::kF32, kHeads, kSize, 1);

@@ -6,11 +6,12 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
-#include "kernels/quantize_rows/quantize_rows.h"
+#include "kernels/cases/activations.h"
+#include "kernels/cases/weights.h"
 #include "tests/support/variant_test.h"
-#include "tests/support/weights.h"
 
 namespace forerun {
 namespace {
@@ -18,48 +19,70 @@ namespace {
 constexpr int64_t kMaxRows = 100;
 constexpr float kUntouched = -12345.0f;
 
+std::vector<float> NormalFloats(int64_t count, std::mt19937& random) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+// Normal, but row 1 is zero.
+Activations TestActivations(int64_t columns, std::mt19937& random) {
+  std::vector<float> x = NormalFloats(kMaxRows * columns, random);
+  std::fill_n(x.begin() + columns, columns, 0.0f);
+  return Activations(std::move(x), columns);
+}
+
 // One matrix, kMaxRows activations, and what the reference makes of them.
 struct Problem {
   Problem(TensorType type, int64_t outputs, int64_t columns, bool extreme, KernelFn<MatmulArgs> reference)
       : random(static_cast<uint32_t>(outputs * 1000 + columns)),
         weights(type, outputs, columns, RandomWeights(type, outputs, columns, extreme, random)),
-        x(kMaxRows * columns),
-        codes(x.size()),
-        scales(kMaxRows * (columns / 32)),
-        sums(2 * scales.size()),
-        bias(outputs) {
-    std::normal_distribution<float> normal;
-    for (float& value : x) value = normal(random);
-    for (float& value : bias) value = normal(random);
-    std::fill_n(x.begin() + columns, columns, 0.0f);  // row 1 is zero
-    Lane lane;
-    if (columns % 32 == 0) {
-      QuantizeRowsReference({x.data(), columns, codes.data(), scales.data(), sums.data()}, {0, kMaxRows},
-                            lane);
-    }
-    expected = Run(reference, 0, kMaxRows, true);
-  }
+        activations(TestActivations(columns, random)),
+        bias(NormalFloats(outputs, random)),
+        expected(Run(reference, 0, kMaxRows, true)) {}
 
   // Rows [first, first + rows); the groups are handed out in runs of uneven length.
-  std::vector<float> Run(KernelFn<MatmulArgs> fn, int64_t first, int64_t rows, bool with_bias) {
+  std::vector<float> Run(KernelFn<MatmulArgs> fn, int64_t first, int64_t rows, bool with_bias,
+                         const std::byte* arranged = nullptr, bool add = false) {
     const PackedMatrix& w = weights.matrix();
     const int64_t stride = w.outputs + 3;
     std::vector<float> y(rows * stride, kUntouched);
-    MatmulArgs args{.weights = w,
-                    .rows = rows,
-                    .x = x.data() + first * w.columns,
-                    .codes = codes.data() + first * w.columns,
-                    .scales = scales.data() + first * (w.columns / 32),
-                    .sums = sums.data() + first * (w.columns / 16),
-                    .bias = with_bias ? bias.data() : nullptr,
-                    .y = y.data(),
-                    .y_stride = stride};
+    MatmulArgs args = activations.Rows(first, rows);
+    args.weights = w;
+    args.bias = with_bias ? bias.data() : nullptr;
+    args.y = y.data();
+    args.y_stride = stride;
+    args.arranged = arranged;
+    args.add = add;
     Lane lane;
     const int64_t groups = PackedGroups(w.outputs);
     for (int64_t begin = 0, run = 1; begin < groups; begin += run, run = 3 - run) {
       fn(args, {begin, std::min(begin + run, groups)}, lane);
     }
     return y;
+  }
+
+  // Rows [0, rows) laid out by `fn`, a few rows and blocks at a time, the last first.
+  std::vector<std::byte> Arrange(KernelFn<ArrangeArgs> fn, int64_t rows) {
+    const PackedMatrix& w = weights.matrix();
+    const MatmulArgs input = activations.Rows(0, rows);
+    std::vector<std::byte> arranged(ArrangedBytes(rows, w.columns));
+    const int64_t blocks = w.columns / 32;
+    Lane lane;
+    for (int64_t first = (blocks - 1) / 2 * 2; first >= 0; first -= 2) {
+      const ArrangeArgs args{.type = w.type,
+                             .rows = rows,
+                             .columns = w.columns,
+                             .first_block = first,
+                             .blocks = std::min<int64_t>(2, blocks - first),
+                             .codes = input.codes,
+                             .scales = input.scales,
+                             .sums = input.sums,
+                             .arranged = arranged.data()};
+      for (int64_t row = rows; row > 0; row -= 3) fn(args, {std::max<int64_t>(0, row - 3), row}, lane);
+    }
+    return arranged;
   }
 
   // The first `rows` rows of `expected`, as a batch and (if `alone`) each on its own.
@@ -82,10 +105,7 @@ struct Problem {
 
   std::mt19937 random;
   PackedWeights weights;
-  std::vector<float> x;
-  std::vector<int8_t> codes;
-  std::vector<float> scales;
-  std::vector<int32_t> sums;
+  Activations activations;
   std::vector<float> bias;
   std::vector<float> expected;  // with bias
 };
@@ -133,6 +153,40 @@ TEST_P(MatmulTest, BiasIsOptional) {
   Problem problem(TensorType::kQ4_K, 24, 256, false, MatmulA8Reference);
   EXPECT_EQ(problem.Run(kMatmulA8.For(GetParam()), 0, 3, false), problem.Run(MatmulA8Reference, 0, 3, false));
   EXPECT_NE(problem.Run(kMatmulA8.For(GetParam()), 0, 3, false), problem.Run(MatmulA8Reference, 0, 3, true));
+}
+
+TEST_P(MatmulTest, ArrangedRowsGiveTheSameBits) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  for (TensorType type : kAllTensorTypes) {
+    if (IsFloat(type)) continue;
+    Problem problem(type, 40, 3 * std::max(Info(type).block_columns, 32), false, MatmulA8Reference);
+    for (const int64_t rows : {1, 3, 8, 16, 17, 40, 100}) {
+      const std::vector<std::byte> arranged = problem.Arrange(kArrange.For(GetParam()), rows);
+      EXPECT_EQ(problem.Run(kMatmulA8.For(GetParam()), 0, rows, true, arranged.data()),
+                problem.Run(MatmulA8Reference, 0, rows, true))
+          << Info(type).name << ", " << rows << " rows";
+    }
+  }
+}
+
+// y + (product + bias), each sum rounded: not the same as the product started from y.
+TEST_P(MatmulTest, AddsToWhatIsThere) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  for (const int64_t outputs : {40, 32}) {
+    for (const bool bias : {false, true}) {
+      Problem a8(TensorType::kQ6_K, outputs, 256, false, MatmulA8Reference);
+      Problem f32(TensorType::kF16, outputs, 256, false, MatmulF32Reference);
+      const std::vector<float> a8_sum = a8.Run(kMatmulA8.For(GetParam()), 0, 5, bias, nullptr, true);
+      const std::vector<float> f32_sum = f32.Run(kMatmulF32.For(GetParam()), 0, 5, bias, nullptr, true);
+      const std::vector<float> a8_product = a8.Run(MatmulA8Reference, 0, 5, bias);
+      const std::vector<float> f32_product = f32.Run(MatmulF32Reference, 0, 5, bias);
+      for (std::size_t i = 0; i < a8_sum.size(); ++i) {
+        const bool written = static_cast<int64_t>(i) % (outputs + 3) < outputs;
+        ASSERT_EQ(a8_sum[i], written ? kUntouched + a8_product[i] : kUntouched) << i;
+        ASSERT_EQ(f32_sum[i], written ? kUntouched + f32_product[i] : kUntouched) << i;
+      }
+    }
+  }
 }
 
 // The a8 numerics approximate the plain product: an error that the reference and the kernels share would show

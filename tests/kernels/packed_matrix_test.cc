@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/support/weights.h"
+#include "kernels/cases/weights.h"
 
 namespace forerun {
 namespace {

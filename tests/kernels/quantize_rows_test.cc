@@ -63,6 +63,26 @@ TEST_P(QuantizeRowsTest, EqualsTheReferenceBitForBit) {
   }
 }
 
+// All rows a few blocks at a time give what whole rows give.
+TEST_P(QuantizeRowsTest, BlocksMayComeInAnyOrder) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  constexpr int64_t kColumns = 224, kRows = 5;
+  const std::vector<float> x = Activations(kRows, kColumns);
+  const Quantized expected(QuantizeRowsReference, x, kColumns);
+  Quantized found(QuantizeRowsReference, std::vector<float>(x.size()), kColumns);
+  Lane lane;
+  for (const WorkRange columns : {WorkRange{160, 224}, WorkRange{0, 32}, WorkRange{32, 160}}) {
+    kQuantizeRows.For(GetParam())({.x = x.data() + columns.begin,
+                                   .columns = columns.end - columns.begin,
+                                   .codes = found.codes.data() + columns.begin,
+                                   .scales = found.scales.data() + columns.begin / 32,
+                                   .sums = found.sums.data() + columns.begin / 16,
+                                   .stride = kColumns},
+                                  {0, kRows}, lane);
+  }
+  EXPECT_EQ(found, expected);
+}
+
 TEST(QuantizeRows, SaysWhatItsHeaderSays) {
   const std::vector<float> x = Activations(50, 256);
   const Quantized out(QuantizeRowsReference, x, 256);

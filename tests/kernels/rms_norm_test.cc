@@ -32,6 +32,21 @@ TEST_P(RmsNormTest, EqualsTheReferenceAtEveryWidth) {
   }
 }
 
+// Rows with something between them, which stays as it is.
+TEST_P(RmsNormTest, RowsMayLieApart) {
+  FORERUN_SKIP_UNLESS_SUPPORTED(GetParam());
+  Lane lane;
+  const std::vector<float> x = RandomFloats(1, 3 * 50), gain = RandomFloats(2, 40);
+  std::vector<float> apart = x;
+  kRmsNorm.For(GetParam())({apart.data(), gain.data(), apart.data(), 40, 1e-6f, 50}, {0, 3}, lane);
+  for (int row = 0; row < 3; ++row) {
+    std::vector<float> expected(x.begin() + 50 * row, x.begin() + 50 * row + 50);
+    RmsNormReference({expected.data(), gain.data(), expected.data(), 40, 1e-6f}, {0, 1}, lane);
+    const std::vector<float> found(apart.begin() + 50 * row, apart.begin() + 50 * row + 50);
+    EXPECT_TRUE(SameBits(expected, found)) << row;
+  }
+}
+
 TEST(RmsNormReferenceTest, AgreesWithDoubles) {
   constexpr int64_t kColumns = 1537;
   const std::vector<float> x = RandomFloats(1, kColumns, -5, 5), gain = RandomFloats(2, kColumns);

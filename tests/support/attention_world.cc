@@ -1,100 +1,81 @@
 #include "tests/support/attention_world.h"
 
-#include <algorithm>
-#include <cstring>
+#include <gtest/gtest.h>
 
-#include "kernels/formats/tensor_type.h"
-#include "kernels/kv/kv_store.h"
+#include <algorithm>
+#include <limits>
 
 namespace forerun {
 
-AttentionWorld::AttentionWorld(const AttentionShape& shape, uint32_t seed)
-    : shape_(shape), seed_(seed), layer_{shape.dtype, shape.kv_heads, shape.head_size, 192} {}
-
-std::vector<std::byte*> AttentionWorld::MakeBlocks(int tokens) {
-  std::vector<std::byte*> blocks;
-  const std::size_t bytes = layer_.offset + layer_.bytes();
-  for (int from = 0; from < tokens; from += kBlockTokens) {
-    memory_.push_back(std::make_unique<std::byte[]>(bytes));
-    std::memset(memory_.back().get(), 0xff, bytes);  // NaN in both types
-    blocks.push_back(memory_.back().get());
-  }
-  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(seed_));
-  return blocks;
-}
-
-KvSlot AttentionWorld::Slot(const std::vector<std::byte*>& blocks, int position) {
-  return {blocks[position / kBlockTokens], position % kBlockTokens};
-}
-
-void AttentionWorld::Put(KvSlot slot, uint32_t token) {
-  const std::vector<float> key = Key(token), value = Value(token);
-  Lane lane;
-  KvStoreReference({layer_, key.data(), value.data(), 0, &slot}, {0, 1}, lane);
-}
-
-int AttentionWorld::AddRow(uint32_t token, const std::vector<std::byte*>& blocks, int prefix,
-                           std::vector<KvSlot> tail) {
-  tails_.push_back(std::move(tail));
-  rows_.push_back({blocks.data(), prefix, tails_.back().data(), static_cast<int32_t>(tails_.back().size())});
-  const std::vector<float> query = Query(token);
-  q_.insert(q_.end(), query.begin(), query.end());
-  return static_cast<int>(rows_.size()) - 1;
-}
-
 std::vector<float> AttentionWorld::Run(KernelFn<AttentionArgs> fn, int tile_rows, bool split) {
-  std::vector<AttentionTile> tiles;
-  for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
-    if (row > 0 && rows_[row].blocks == rows_[row - 1].blocks && tiles.back().rows < tile_rows) {
-      ++tiles.back().rows;
-    } else {
-      tiles.push_back({row, 1});
-    }
-  }
-  const int64_t row_floats = static_cast<int64_t>(shape_.heads()) * shape_.head_size;
-  std::vector<float> y(rows_.size() * row_floats, -77.0f);
-  AttentionArgs args;
-  args.layer = layer_;
-  args.heads = shape_.heads();
-  args.scale = scale();
-  args.window = shape_.window;
-  args.q = q_.data();
-  args.q_stride = row_floats;
-  args.y = y.data();
-  args.rows = rows_.data();
-  args.tiles = tiles.data();
-  const int64_t units = static_cast<int64_t>(tiles.size()) * shape_.kv_heads;
+  const std::vector<AttentionTile> tiles = Tiles(tile_rows);
+  std::vector<float> y;
+  const AttentionArgs args = Args(tiles, y);
+  const int64_t units = AttentionUnits(args, tiles.size());
   Lane lane;
   if (!split) fn(args, {0, units}, lane);
   for (int64_t unit = units - 1; split && unit >= 0; --unit) fn(args, {unit, unit + 1}, lane);
   return y;
 }
 
-std::vector<float> AttentionWorld::Numbers(uint32_t token, uint32_t purpose, int count, float spread) const {
-  uint64_t state = (static_cast<uint64_t>(seed_) << 40) + (static_cast<uint64_t>(token) << 8) + purpose;
-  std::vector<float> numbers(count);
-  for (float& number : numbers) {
-    state = state * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
-    const uint64_t mixed = (state ^ state >> 31) * 0x9e3779b97f4a7c15u;
-    number = spread * (static_cast<float>(mixed >> 40) * 0x1p-23f - 1.0f);
+std::vector<float> AttentionWorld::RunInParts(const AttentionKernels& kernels, int tile_rows, int parts,
+                                              int head_parts, bool unfused) {
+  const std::vector<AttentionTile> tiles = Tiles(tile_rows);
+  const int64_t num_tiles = static_cast<int64_t>(tiles.size());
+  std::vector<float> y;
+  AttentionArgs args = Args(tiles, y);
+  args.split = ChooseAttentionSplit(args, num_tiles, 1);
+  args.split.parts = parts;
+  args.split.head_parts = head_parts;
+  constexpr float kGuard = -1234.5f;
+  const auto workspace = [&](int64_t floats) {
+    std::vector<float> memory(floats, std::numeric_limits<float>::quiet_NaN());
+    memory.resize(floats + 64, kGuard);
+    return memory;
+  };
+  std::vector<float> partials = workspace(AttentionPartialFloats(args, num_tiles));
+  std::vector<float> scores = workspace(unfused ? AttentionScoreFloats(args, num_tiles) : 0);
+  args.partials = partials.data();
+  args.scores = scores.data();
+  Lane lane;
+  const auto run = [&](KernelFn<AttentionArgs> fn, int64_t units) {
+    for (int64_t unit = units - 1; unit >= 0; --unit) fn(args, {unit, unit + 1}, lane);
+  };
+  const int64_t units = AttentionUnits(args, num_tiles);
+  if (unfused) {
+    for (const auto fn : {kernels.scores, kernels.softmax, kernels.values}) run(fn, units);
+  } else {
+    run(kernels.attention, units);
   }
-  return numbers;
+  if (parts > 1) run(kernels.merge, AttentionMergeUnits(args, num_tiles));
+  for (const std::vector<float>* memory : {&partials, &scores}) {
+    EXPECT_EQ(64, std::count(memory->end() - 64, memory->end(), kGuard)) << "wrote past a workspace";
+  }
+  return y;
 }
 
-std::vector<float> AttentionWorld::AsStored(std::vector<float> numbers) const {
-  if (shape_.dtype == KvDtype::kF32) return numbers;
-  for (float& number : numbers) number = HalfToFloat(FloatToHalf(number));
-  return numbers;
-}
-
-std::vector<float> AttentionWorld::Query(uint32_t token) const {
-  return Numbers(token, 0, shape_.heads() * shape_.head_size, shape_.spread);
-}
-std::vector<float> AttentionWorld::Key(uint32_t token) const {
-  return AsStored(Numbers(token, 1, shape_.kv_heads * shape_.head_size, 1));
-}
-std::vector<float> AttentionWorld::Value(uint32_t token) const {
-  return AsStored(Numbers(token, 2, shape_.kv_heads * shape_.head_size, 1));
+AttentionTree::AttentionTree(AttentionWorld& world, std::mt19937& random, int prefix, int nodes) {
+  constexpr uint32_t kFirstNode = 100000;  // tokens of the tree lie above those of the prefix
+  blocks.push_back(world.MakeBlocks(prefix + 1));
+  for (int position = 0; position < prefix; ++position) {
+    world.Put(AttentionWorld::Slot(blocks[0], position), position);
+  }
+  std::vector<KvSlot> free_slots;
+  for (int p = prefix; p < static_cast<int>(blocks[0].size()) * kBlockTokens; ++p) {
+    free_slots.push_back(AttentionWorld::Slot(blocks[0], p));
+  }
+  blocks.push_back(world.MakeBlocks(2 * nodes));
+  for (int p = 0; p < 2 * nodes; ++p) free_slots.push_back(AttentionWorld::Slot(blocks[1], p));
+  std::shuffle(free_slots.begin(), free_slots.end(), random);
+  for (int node = 0; node < nodes; ++node) {
+    const int parent = static_cast<int>(random() % (node + 1)) - 1;  // -1: the prefix
+    paths.push_back(parent < 0 ? std::vector<uint32_t>{} : paths[parent]);
+    slots.push_back(parent < 0 ? std::vector<KvSlot>{} : slots[parent]);
+    paths.back().push_back(kFirstNode + node);
+    slots.back().push_back(free_slots[node]);
+    world.Put(free_slots[node], kFirstNode + node);
+    world.AddRow(kFirstNode + node, blocks[0], prefix, slots.back());
+  }
 }
 
 }  // namespace forerun

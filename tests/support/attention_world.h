@@ -1,64 +1,53 @@
-// Contexts for attention tests. A token is a number: its query, key and value follow from it alone, so two
-// places that hold the same token hold the same numbers. Slots that hold no token hold NaN.
+// Attention cases, run in every way that attention can be cut into units.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <random>
 #include <vector>
 
-#include "kernels/attention/attention.h"
+#include "kernels/attention/attention_unfused.h"
+#include "kernels/cases/attention_case.h"
+#include "kernels/isa.h"
 
 namespace forerun {
 
-struct AttentionShape {
-  KvDtype dtype = KvDtype::kF16;
-  int kv_heads = 2;
-  int group = 2;  // heads per KV head
-  int head_size = 64;
-  int32_t window = 0;
-  float spread = 2;  // queries lie in [-spread, spread]: larger, sharper attention
+// The ways to compute attention on one instruction set.
+struct AttentionKernels {
+  explicit AttentionKernels(Isa isa)
+      : attention(kAttention.For(isa)),
+        merge(kAttentionMerge.For(isa)),
+        scores(kAttentionScores.For(isa)),
+        softmax(kAttentionSoftmax.For(isa)),
+        values(kAttentionValues.For(isa)) {}
 
-  int heads() const { return kv_heads * group; }
+  KernelFn<AttentionArgs> attention, merge, scores, softmax, values;
 };
 
-class AttentionWorld {
+// A case that kernels can be run on.
+class AttentionWorld : public AttentionCase {
  public:
-  AttentionWorld(const AttentionShape& shape, uint32_t seed);
-
-  // Blocks for `tokens` tokens, in no particular order in memory; slot of position p: Slot(blocks, p).
-  std::vector<std::byte*> MakeBlocks(int tokens);
-  static KvSlot Slot(const std::vector<std::byte*>& blocks, int position);
-  void Put(KvSlot slot, uint32_t token);
-
-  // A row asks with the query of `token`. `blocks` must outlive Run.
-  int AddRow(uint32_t token, const std::vector<std::byte*>& blocks, int prefix, std::vector<KvSlot> tail);
-  AttentionRow& row(int index) { return rows_[index]; }
+  using AttentionCase::AttentionCase;
 
   // y: [rows, heads * head_size]. Tiles of at most `tile_rows` rows with the same blocks; units in one range
   // or, if `split`, one by one and backwards.
   std::vector<float> Run(KernelFn<AttentionArgs> fn, int tile_rows, bool split = false);
 
-  // What token `token` stands for, keys and values as they read back from the KV.
-  std::vector<float> Query(uint32_t token) const;  // [heads * head_size]
-  std::vector<float> Key(uint32_t token) const;    // [kv_heads * head_size]
-  std::vector<float> Value(uint32_t token) const;  // [kv_heads * head_size]
-  const AttentionShape& shape() const { return shape_; }
-  float scale() const { return 0.125f; }
+  // The same, in parts (attention.h), and in one pass or, `unfused`, in three. Counts a failure if a kernel
+  // writes past its workspace.
+  std::vector<float> RunInParts(const AttentionKernels& kernels, int tile_rows, int parts, int head_parts,
+                                bool unfused);
+};
 
- private:
-  std::vector<float> Numbers(uint32_t token, uint32_t purpose, int count, float spread) const;
-  std::vector<float> AsStored(std::vector<float> numbers) const;
+// A random tree over a common prefix: a row of `world` for each node. Tokens of the prefix are their
+// positions.
+struct AttentionTree {
+  std::deque<std::vector<std::byte*>> blocks;
+  std::vector<std::vector<uint32_t>> paths;  // [nodes]: the tokens of its path below the prefix, itself last
+  std::vector<std::vector<KvSlot>> slots;    // [nodes]: where they lie
 
-  AttentionShape shape_;
-  uint32_t seed_;
-  KvLayerView layer_;
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<AttentionRow> rows_;
-  std::deque<std::vector<KvSlot>> tails_;
-  std::vector<float> q_;  // [rows, heads * head_size]
+  AttentionTree(AttentionWorld& world, std::mt19937& random, int prefix, int nodes);
 };
 
 }  // namespace forerun

@@ -1,24 +1,15 @@
-// Random floats for kernel tests, and comparison by bits.
+// Comparison of floats by bits, and the random ones that kernels are tested on.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <random>
 #include <span>
-#include <vector>
+
+#include "kernels/cases/floats.h"
 
 namespace forerun {
-
-inline std::vector<float> RandomFloats(uint32_t seed, std::size_t count, float low = -1, float high = 1) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(low, high);
-  std::vector<float> values(count);
-  for (float& value : values) value = uniform(generator);
-  return values;
-}
 
 // Any NaN equals any other: which operand's payload survives is the compiler's choice.
 inline bool SameBits(float a, float b) {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/model/architecture.h"
-#include "tests/support/weights.h"
+#include "kernels/cases/weights.h"
 
 namespace forerun {
 namespace {

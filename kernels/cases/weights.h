@@ -1,4 +1,4 @@
-// Random rows of any tensor type, for tests of the kernels that read weights.
+// Random rows of any tensor type, for whatever tests or times the kernels that read weights.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "tests/support/weights.h"
+#include "kernels/cases/weights.h"
 
 #include <algorithm>
 #include <cstring>

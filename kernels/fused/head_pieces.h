@@ -1,0 +1,26 @@
+// Logits a piece of the vocabulary at a time, for all rows: each piece is looked through for numbers that are
+// not finite, and for its best token, while it is in cache.
+#pragma once
+
+#include "kernels/kernels.h"
+
+namespace forerun {
+
+inline constexpr int64_t kHeadPiece = 512;  // words; a multiple of kPackedOutputs
+
+struct HeadPiecesArgs {
+  const Kernels* kernels = nullptr;
+  KernelFn<MatmulArgs> matmul = nullptr;
+  MatmulArgs product;         // y: the logits
+  uint8_t* finite = nullptr;  // [pieces]: whether all of the piece's are
+  int32_t* best = nullptr;    // [pieces][rows], within the piece, as row_reduce.h has it; or null
+};
+
+inline int64_t HeadPiecesUnits(const HeadPiecesArgs& args) {
+  return (args.product.weights.outputs + kHeadPiece - 1) / kHeadPiece;
+}
+
+// Unit: one piece.
+void HeadPieces(const HeadPiecesArgs&, WorkRange, Lane&);
+
+}  // namespace forerun
