@@ -24,7 +24,9 @@ void Transformer::FeedForward(int layer) {
                           .activation = config_.traits.activation,
                           .to = act_.hidden.quantized()};
     const int64_t units = GateUpUnits(args);
-    threads_.Run(&GateUp, args, units, std::max<int64_t>(1, units / (16 * threads_.num_threads())));
+    const int64_t group_bytes = PackedGroupBytes(w.gate.matrix.type, w.gate.matrix.columns) +
+                                PackedGroupBytes(w.up.matrix.type, w.up.matrix.columns);
+    threads_.Run(&GateUp, args, units, Grain(units, group_bytes * kGateUpColumns / kPackedOutputs));
     Count(w.gate);
     Count(w.up);
   } else {

@@ -84,11 +84,19 @@ KernelFn<MatmulArgs> Transformer::MatmulFor(const LinearWeights& weights) const 
   return UsesCodes(weights) ? kernels_.matmul_a8 : kernels_.matmul_f32;
 }
 
+// At least kBytes of weights, since a run of memory is slow at its start; but a quarter of the work at most
+// for two threads, so that a slow one can leave some to the other.
+int64_t Transformer::Grain(int64_t units, int64_t unit_bytes) const {
+  constexpr int64_t kBytes = 64 << 10;
+  const int64_t most = units / (2 * threads_.num_threads());
+  return std::max<int64_t>(1, std::min(most, kBytes / unit_bytes));
+}
+
 void Transformer::Multiply(const LinearWeights& weights, const MatmulArgs& product) {
-  const int64_t groups = PackedGroups(weights.matrix.outputs);
-  // Chunks small enough that a slow core can hand its share on.
+  const PackedMatrix& matrix = weights.matrix;
+  const int64_t groups = PackedGroups(matrix.outputs);
   threads_.Run(MatmulFor(weights), product, groups,
-               std::max<int64_t>(1, groups / (16 * threads_.num_threads())));
+               Grain(groups, PackedGroupBytes(matrix.type, matrix.columns)));
   Count(weights);
 }
 

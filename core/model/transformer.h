@@ -85,6 +85,7 @@ class Transformer final : public Model {
                      int64_t y_stride) const;
   KernelFn<MatmulArgs> MatmulFor(const LinearWeights& weights) const;
   void Multiply(const LinearWeights& weights, const MatmulArgs& product);
+  int64_t Grain(int64_t units, int64_t unit_bytes) const;  // of a product, for the thread pool
   void Count(const LinearWeights& weights);
   void MultiplyIntoStream(const LinearWeights& weights, const ProductInput& input,
                           const std::vector<float>& post_norm);

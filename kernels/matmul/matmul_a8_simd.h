@@ -133,10 +133,10 @@ void MultiplyGroup(const std::byte* group, const std::byte* end, int64_t columns
   if constexpr (kRows > 0) MultiplyGroup<V, kType, kRows - 1>(group, end, columns, x, rows, sums);
 }
 
-// Rows cut into near-even tiles of at most kMost: 17 rows are 9 and 8. For one V, as everything here.
+// Rows cut into near-even tiles of at most kMost: 33 rows are 17 and 16. For one V, as everything here.
 template <class V>
 struct RowTiles {
-  static constexpr int64_t kMost = 16;
+  static constexpr int64_t kMost = 32;
   int64_t rows;
   int64_t count = (rows + kMost - 1) / kMost;
 
