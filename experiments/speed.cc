@@ -139,6 +139,12 @@ class SpeedMeasurement {
 
 double SpeedOfRows::best_ms() const { return *std::min_element(samples_ms.begin(), samples_ms.end()); }
 
+double PairedRatio(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) ratios.push_back(a[i] / b[i]);
+  return Median(ratios);
+}
+
 double SpeedOfRows::median_ms() const { return Median(samples_ms); }
 
 std::string SpeedOfSetting::name() const {

@@ -36,6 +36,10 @@ struct SpeedOfRows {
   double median_ms() const;
 };
 
+// Median over the rounds of a's sample over b's: what a machine whose speed changes from minute to minute
+// does not spoil.
+double PairedRatio(const std::vector<double>& a, const std::vector<double>& b);
+
 struct SpeedOfSetting {
   std::string numerics;
   NamedFusion fusion;

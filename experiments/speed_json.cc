@@ -16,7 +16,7 @@ Json RowsJson(const SpeedReport::OfNumerics& of, const SpeedOfSetting& setting) 
     row["n"] = measured.rows;
     row["ms"] = ms;
     row["median_ms"] = measured.median_ms();
-    row["c"] = one == setting.rows.end() ? Json() : Json(ms / one->best_ms());
+    row["c"] = one == setting.rows.end() ? Json() : Json(PairedRatio(measured.samples_ms, one->samples_ms));
     row["gb_s"] = floor.gb_s(ms);
     row["gmac_s"] = floor.gmac_s(ms);
     row["ceiling_share"] = floor.gmac_s(ms) / of.ceilings.gmac_s;

@@ -37,15 +37,15 @@ std::string RowsTable(const SpeedReport& report, const SpeedOfSetting& setting) 
       .header = {"rows", "ms", "median ms", "c(n)", "GB/s", "of read", "GMAC/s", "of ceiling", "of floor"},
       .rows = {},
       .text_columns = 0};
-  const double first = setting.rows[0].rows == 1 ? setting.rows[0].best_ms() : 0;
+  const bool from_one = setting.rows[0].rows == 1;
   for (const SpeedOfRows& rows : setting.rows) {
     const Floor floor = FloorOf(of.matrices, rows.rows);
     const double ms = rows.best_ms();
     table.rows.push_back(
         {absl::StrCat(rows.rows), absl::StrFormat("%.2f", ms), absl::StrFormat("%.2f", rows.median_ms()),
-         first > 0 ? absl::StrFormat("%.2f", ms / first) : "-", absl::StrFormat("%.1f", floor.gb_s(ms)),
-         Percent(floor.gb_s(ms) / of.ceilings.read_gb_s), absl::StrFormat("%.0f", floor.gmac_s(ms)),
-         Percent(floor.gmac_s(ms) / of.ceilings.gmac_s),
+         from_one ? absl::StrFormat("%.2f", PairedRatio(rows.samples_ms, setting.rows[0].samples_ms)) : "-",
+         absl::StrFormat("%.1f", floor.gb_s(ms)), Percent(floor.gb_s(ms) / of.ceilings.read_gb_s),
+         absl::StrFormat("%.0f", floor.gmac_s(ms)), Percent(floor.gmac_s(ms) / of.ceilings.gmac_s),
          absl::StrFormat("%.2f", ms / floor.ms(of.ceilings.read_gb_s, of.ceilings.gmac_s))});
   }
   return Markdown(table);
@@ -71,7 +71,7 @@ std::string SpeedHead(const SpeedReport& report) {
 std::string SettingsTable(const SpeedReport& report) {
   Table table = {.header = {"setting"}, .rows = {}, .text_columns = 1};
   for (const SpeedOfRows& rows : report.settings[0].rows) {
-    table.header.push_back(absl::StrCat("ms, n=", rows.rows));
+    table.header.push_back(absl::StrCat("median ms, n=", rows.rows));
     table.header.push_back("ratio");
   }
   if (report.prefill > 0) {
@@ -81,19 +81,21 @@ std::string SettingsTable(const SpeedReport& report) {
   for (const SpeedOfSetting& setting : report.settings) {
     std::vector<std::string> line = {Label(report, setting)};
     for (std::size_t i = 0; i < setting.rows.size(); ++i) {
-      const double ms = setting.rows[i].best_ms();
-      line.push_back(absl::StrFormat("%.2f", ms));
-      line.push_back(absl::StrFormat("%.3f", ms / report.settings[0].rows[i].best_ms()));
+      line.push_back(absl::StrFormat("%.2f", setting.rows[i].median_ms()));
+      line.push_back(absl::StrFormat(
+          "%.3f", PairedRatio(setting.rows[i].samples_ms, report.settings[0].rows[i].samples_ms)));
     }
     if (report.prefill > 0) {
       const bool timed = !setting.prefill_seconds.empty();
-      const double speed = timed ? BestPrefill(report, setting) : 0;
-      line.push_back(timed ? absl::StrFormat("%.1f", speed) : "-");
-      line.push_back(timed ? absl::StrFormat("%.3f", speed / BestPrefill(report, report.settings[0])) : "-");
+      line.push_back(timed ? absl::StrFormat("%.1f", BestPrefill(report, setting)) : "-");
+      line.push_back(timed ? absl::StrFormat("%.3f", PairedRatio(report.settings[0].prefill_seconds,
+                                                                 setting.prefill_seconds))
+                           : "-");
     }
     table.rows.push_back(std::move(line));
   }
-  return Markdown(table);
+  return absl::StrCat(Markdown(table),
+                      "\nratio: median over the rounds, each round's settings next to each other.\n");
 }
 
 std::string SpeedText(const SpeedReport& report) {
