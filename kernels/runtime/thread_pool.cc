@@ -57,12 +57,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::RunErased(Erased call, const void* fn, const void* args, int64_t units, int64_t grain) {
   if (units <= 0) return;
   if (stalls_.num_out() > 0) LetReturn();
-  if (num_active() == 1 || units <= grain) {
-    for (int64_t begin = 0; begin < units; begin += grain) {
-      call(fn, args, {begin, std::min(begin + grain, units)}, *lanes_[0]);
-    }
-    return;
-  }
+  if (num_active() == 1 || units <= grain) return call(fn, args, {0, units}, *lanes_[0]);
   constexpr int64_t kMostChunks = INT32_MAX;
   grain = std::max(grain, (units + kMostChunks - 1) / kMostChunks);
   Course course;
