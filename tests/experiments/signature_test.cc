@@ -57,7 +57,8 @@ TEST(Signature, TellsPairingsAndSeedsApart) {
   std::set<uint64_t> hashes;
   for (const SignaturePart& part : parts) {
     if (!absl::EndsWith(part.pairing, "rejection, temperature 1")) continue;
-    // Without a long match, which no text at this temperature has, the cascade writes the draft model's chain.
+    // Without a long match, which no text at this temperature has, the cascade writes the draft model's
+    // chain.
     if (absl::StartsWith(part.pairing, "cascade")) continue;
     drafters.insert(part.pairing);
     hashes.insert(part.hash);
