@@ -1,22 +1,12 @@
 // The attention half of a layer.
 #include <algorithm>
 
+#include "core/model/scratch.h"
 #include "core/model/transformer.h"
 #include "kernels/fused/attention_codes.h"
 #include "kernels/fused/qkv.h"
 
 namespace forerun {
-namespace {
-
-int64_t RowGrain(int64_t columns) { return std::max<int64_t>(1, 8192 / columns); }
-
-template <class T>
-T* Grown(std::vector<T>& values, int64_t size) {
-  if (static_cast<int64_t>(values.size()) < size) values.resize(size);
-  return values.data();
-}
-
-}  // namespace
 
 void Transformer::Attend(int layer, const ForwardPlan& plan) {
   const LayerWeights& w = weights_.layers[layer];

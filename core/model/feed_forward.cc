@@ -1,6 +1,5 @@
 // The feed-forward half of a layer.
-#include <algorithm>
-
+#include "core/model/scratch.h"
 #include "core/model/transformer.h"
 #include "kernels/fused/gate_up.h"
 
@@ -33,7 +32,7 @@ void Transformer::FeedForward(int layer) {
     Multiply(w.gate, gate_product);
     Multiply(w.up, up_product);
     threads_.Run(kernels_.gate, GateArgs{config_.traits.activation, gate, up, gate, width}, rows_,
-                 std::max<int64_t>(1, 8192 / width));
+                 RowGrain(width));
     Quantize(act_.hidden);
   }
   MultiplyIntoStream(w.down, act_.hidden, w.post_ffn_norm);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/base/status_macros.h"
+#include "core/model/scratch.h"
 #include "core/model/transformer.h"
 #include "kernels/fused/head_pieces.h"
 
@@ -62,8 +63,7 @@ absl::Status Transformer::Head(const ForwardBatch& batch, const ForwardPlan& pla
   const int64_t all_slices = (head.outputs + kSlice - 1) / kSlice;
   const int64_t fitting = static_cast<int64_t>(kLogitBytes / (sizeof(float) * kSlice * wanted));
   const int64_t slices = std::clamp<int64_t>(fitting, 1, all_slices);
-  if (act_.logits.size() < static_cast<std::size_t>(wanted * slices * kSlice))
-    act_.logits.resize(wanted * slices * kSlice);
+  float* const logits = Grown(act_.logits, wanted * slices * kSlice);
 
   const bool want_best = std::any_of(plan.wanted_rows.begin(), plan.wanted_rows.end(),
                                      [&](int32_t row) { return WantsBest(batch.rows[row].wanted); });
@@ -76,15 +76,14 @@ absl::Status Transformer::Head(const ForwardBatch& batch, const ForwardPlan& pla
     part.matrix.outputs = outputs;
     part.matrix.data +=
         first_output / kPackedOutputs * PackedGroupBytes(part.matrix.type, part.matrix.columns);
-    const int64_t pieces = (outputs + kHeadPiece - 1) / kHeadPiece;
+    const int64_t pieces = HeadPieceCount(outputs);
     std::vector<uint8_t> finite(pieces);
     std::vector<int32_t> best(want_best ? pieces * wanted : 0);
-    const HeadPiecesArgs args{
-        .kernels = &kernels_,
-        .matmul = MatmulFor(part),
-        .product = Product(part, act_.normed, wanted, act_.logits.data(), slices * kSlice),
-        .finite = finite.data(),
-        .best = want_best ? best.data() : nullptr};
+    const HeadPiecesArgs args{.kernels = &kernels_,
+                              .matmul = MatmulFor(part),
+                              .product = Product(part, act_.normed, wanted, logits, slices * kSlice),
+                              .finite = finite.data(),
+                              .best = want_best ? best.data() : nullptr};
     threads_.Run(&HeadPieces, args, pieces, 1);
     Count(part);
     if (std::count(finite.begin(), finite.end(), 0) > 0)

@@ -1,17 +1,9 @@
 #include "core/model/product_input.h"
 
 #include "core/base/check.h"
+#include "core/model/scratch.h"
 
 namespace forerun {
-namespace {
-
-template <class T>
-T* Grown(std::vector<T>& values, int64_t size) {
-  if (static_cast<int64_t>(values.size()) < size) values.resize(size);
-  return values.data();
-}
-
-}  // namespace
 
 void ProductInput::Prepare(int64_t rows, int64_t columns, std::initializer_list<TensorType> types) {
   Grown(x, rows * columns);

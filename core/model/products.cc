@@ -1,16 +1,11 @@
 // The matrix products of a layer, and what prepares their inputs.
 #include <algorithm>
 
+#include "core/model/scratch.h"
 #include "core/model/transformer.h"
 #include "kernels/fused/norm_quantize.h"
 
 namespace forerun {
-namespace {
-
-// Rows per chunk of an element-wise kernel: enough work to be worth a thread's while.
-int64_t RowGrain(int64_t columns) { return std::max<int64_t>(1, 8192 / columns); }
-
-}  // namespace
 
 bool Transformer::UsesCodes(const LinearWeights& weights) const {
   return numerics_ == Numerics::kA8 && !IsFloat(weights.matrix.type);

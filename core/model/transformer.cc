@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/status_macros.h"
+#include "core/model/scratch.h"
 
 namespace forerun {
 Transformer::Transformer(GgufFile file, ModelConfig config, ModelWeights weights, Numerics numerics,
@@ -44,17 +45,14 @@ absl::StatusOr<ForwardResult> Transformer::Forward(const ForwardBatch& batch) {
 
 void Transformer::Resize(int rows) {
   rows_ = rows;
-  const auto grow = [](auto& values, std::size_t size) {
-    if (values.size() < size) values.resize(size);
-  };
-  const std::size_t kv_width = static_cast<std::size_t>(config_.kv_heads) * config_.head_size;
-  const std::size_t n = rows;
-  grow(act_.stream, n * config_.width);
-  grow(act_.q, n * config_.heads * config_.head_size);
-  grow(act_.k, n * kv_width);
-  grow(act_.v, n * kv_width);
-  grow(act_.up, n * config_.ffn_width);
-  grow(act_.added, n * config_.width);
+  const int64_t kv_width = int64_t{config_.kv_heads} * config_.head_size;
+  const int64_t n = rows;
+  Grown(act_.stream, n * config_.width);
+  Grown(act_.q, n * config_.heads * config_.head_size);
+  Grown(act_.k, n * kv_width);
+  Grown(act_.v, n * kv_width);
+  Grown(act_.up, n * config_.ffn_width);
+  Grown(act_.added, n * config_.width);
 }
 
 void Transformer::Embed(const ForwardBatch& batch) {

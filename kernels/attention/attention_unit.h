@@ -52,6 +52,8 @@ class AttentionUnitShape {
   }
 
   int rows() const { return tile_.rows; }
+  int first_row() const { return tile_.first_row; }
+  int first_head() const { return first_head_; }
   int heads() const { return heads_; }
   int pairs() const { return tile_.rows * heads_; }
   int64_t kv_head() const { return kv_head_; }

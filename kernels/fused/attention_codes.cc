@@ -2,21 +2,20 @@
 
 #include <atomic>
 
+#include "kernels/attention/attention_unit.h"
+
 namespace forerun {
 namespace {
 
-void QuantizeHeads(const AttentionCodesArgs& args, int64_t merge_unit, Lane& lane) {
-  const AttentionArgs& attention = args.attention;
-  const int64_t group = attention.heads / attention.layer.kv_heads;
-  const int64_t head_parts = attention.split.head_parts;
-  const int64_t head_part = merge_unit % head_parts;
-  const int64_t kv_head = merge_unit / head_parts % attention.layer.kv_heads;
-  const AttentionTile& tile = attention.tiles[merge_unit / head_parts / attention.layer.kv_heads];
-  const int64_t begin = kv_head * group + group * head_part / head_parts;
-  const int64_t end = kv_head * group + group * (head_part + 1) / head_parts;
-  const int64_t blocks = attention.layer.head_size / kActivationBlock;
-  QuantizeInto(*args.kernels, attention.y, args.to, {tile.first_row, tile.first_row + tile.rows},
-               {begin * blocks, end * blocks}, lane);
+struct Baseline;  // this file's copy of attention_unit.h
+
+// The rows and heads of an attention unit.
+void QuantizeHeads(const AttentionCodesArgs& args, int64_t unit, Lane& lane) {
+  const AttentionUnitShape<Baseline> shape(args.attention, unit);
+  const int64_t blocks = args.attention.layer.head_size / kActivationBlock;
+  QuantizeInto(*args.kernels, args.attention.y, args.to,
+               {shape.first_row(), shape.first_row() + shape.rows()},
+               {shape.first_head() * blocks, (shape.first_head() + shape.heads()) * blocks}, lane);
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ void AttentionCodes(const AttentionCodesArgs& args, WorkRange units, Lane& lane)
       arrived.store(0, std::memory_order_relaxed);
       args.kernels->attention_merge(args.attention, {merge_unit, merge_unit + 1}, lane);
     }
-    QuantizeHeads(args, merge_unit, lane);
+    QuantizeHeads(args, unit, lane);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace forerun {
-
 namespace {
 
 constexpr int64_t kGroups = kGateUpColumns / kPackedOutputs;

@@ -8,6 +8,8 @@ namespace forerun {
 
 inline constexpr int64_t kHeadPiece = 512;  // words; a multiple of kPackedOutputs
 
+inline int64_t HeadPieceCount(int64_t words) { return (words + kHeadPiece - 1) / kHeadPiece; }
+
 struct HeadPiecesArgs {
   const Kernels* kernels = nullptr;
   KernelFn<MatmulArgs> matmul = nullptr;
@@ -15,10 +17,6 @@ struct HeadPiecesArgs {
   uint8_t* finite = nullptr;  // [pieces]: whether all of the piece's are
   int32_t* best = nullptr;    // [pieces][rows], within the piece, as row_reduce.h has it; or null
 };
-
-inline int64_t HeadPiecesUnits(const HeadPiecesArgs& args) {
-  return (args.product.weights.outputs + kHeadPiece - 1) / kHeadPiece;
-}
 
 // Unit: one piece.
 void HeadPieces(const HeadPiecesArgs&, WorkRange, Lane&);
