@@ -1,12 +1,11 @@
 #include "experiments/commands/bench_serve.h"
 
-#include <cstdio>
-#include <iostream>
 #include <string>
 
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
 #include "experiments/commands/checks.h"
+#include "experiments/commands/json_lines.h"
 #include "experiments/scoring.h"
 #include "experiments/speed.h"
 #include "experiments/token_ids.h"
@@ -86,22 +85,13 @@ class Server {
   ModelBench bench_;
 };
 
-void PrintLine(const Json& json) {
-  std::printf("%s\n", DumpJson(json).c_str());
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 absl::Status ServeBench(Machine& machine, const std::string& model, const ModelBenchOptions& options,
                         int context) {
   FORERUN_ASSIGN_OR_RETURN(LoadedModel loaded, machine.Load(model));
   Server server(machine, std::move(loaded), options, context);
-  PrintLine(server.Describe());
-  for (std::string line; std::getline(std::cin, line);) {
-    const absl::StatusOr<Json> answer = server.Answer(line);
-    PrintLine(answer.ok() ? *answer : Json({{"error", std::string(answer.status().message())}}));
-  }
+  AnswerJsonLines(server.Describe(), [&](const std::string& line) { return server.Answer(line); });
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/status_macros.h"
 #include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
+#include "experiments/commands/experiment_options.h"
 #include "experiments/comparison_table.h"
 #include "experiments/files.h"
 #include "experiments/interrupt.h"
@@ -14,10 +15,7 @@
 namespace forerun {
 namespace {
 
-struct Options {
-  std::string config;
-  std::vector<std::string> overrides;
-  int limit = 0;
+struct Options : ExperimentOptions {
   RunOptions run;
 };
 
@@ -67,16 +65,11 @@ absl::Status Run(const Options& options) {
 Command AddRunCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run an experiment: every arm of a config over every prompt");
   auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "The experiment (experiments/configs/*.json)")->required();
+  AddExperimentOptions(*command, *options);
   command
       ->add_option("--out", options->run.directory,
                    "The run directory; default runs/<name>-<hash of the config>")
       ->check(NotEmpty());
-  command
-      ->add_option("--set", options->overrides, "Change one value of the config: path=value; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--limit", options->limit, "Only the first N prompts, spread over the categories")
-      ->check(IntegerFrom(1, 1 << 20));
   command
       ->add_option("--budget", options->run.budget_minutes,
                    "Stop before a prompt that would end after MINUTES")

@@ -1,26 +1,19 @@
 // `forerun serve`: an experiment's requests one by one, when another program asks for them. So that program
 // can time them in turns with something else, which a run that goes through on its own cannot.
-#include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
 #include "core/engine/engine.h"
-#include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
+#include "experiments/commands/experiment_options.h"
+#include "experiments/commands/json_lines.h"
 #include "experiments/environment.h"
 #include "experiments/prepared_experiment.h"
 
 namespace forerun {
 namespace {
-
-struct Options {
-  std::string config;
-  std::vector<std::string> overrides;
-  int limit = 0;
-};
 
 Json Describe(const PreparedExperiment& experiment) {
   const ExperimentConfig& config = experiment.config;
@@ -93,19 +86,10 @@ absl::StatusOr<Json> Answer(const PreparedExperiment& experiment, const std::str
   return Serve(experiment, prompt, arm);
 }
 
-void PrintLine(const Json& json) {
-  std::printf("%s\n", DumpJson(json).c_str());
-  std::fflush(stdout);
-}
-
-absl::Status RunServe(const Options& options) {
+absl::Status RunServe(const ExperimentOptions& options) {
   FORERUN_ASSIGN_OR_RETURN(const ExperimentConfig config, LoadConfig(options.config, options.overrides));
   FORERUN_ASSIGN_OR_RETURN(const PreparedExperiment experiment, PrepareExperiment(config, options.limit));
-  PrintLine(Describe(experiment));
-  for (std::string line; std::getline(std::cin, line);) {
-    const absl::StatusOr<Json> answer = Answer(experiment, line);
-    PrintLine(answer.ok() ? *answer : Json({{"error", std::string(answer.status().message())}}));
-  }
+  AnswerJsonLines(Describe(experiment), [&](const std::string& line) { return Answer(experiment, line); });
   return absl::OkStatus();
 }
 
@@ -114,13 +98,8 @@ absl::Status RunServe(const Options& options) {
 Command AddServeCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("serve", "Answer for an experiment's requests one by one, for another program");
-  auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "The experiment (experiments/configs/*.json)")->required();
-  command
-      ->add_option("--set", options->overrides, "Change one value of the config: path=value; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--limit", options->limit, "Only the first N prompts, spread over the categories")
-      ->check(IntegerFrom(1, 1 << 20));
+  auto options = std::make_shared<ExperimentOptions>();
+  AddExperimentOptions(*command, *options);
   command->footer(
       "Example:\n  echo '{\"prompt\": 0, \"arm\": 1}' | forerun serve experiments/configs/smoke.json\n\n"
       "Prints one JSON line about itself (arms, prompts and their token ids), then one for each line read: "
