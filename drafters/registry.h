@@ -10,6 +10,7 @@
 #include "core/engine/drafter.h"
 #include "core/kv/kv_pool.h"
 #include "core/model/model.h"
+#include "core/tokenizer/tokenizer.h"
 
 namespace forerun {
 
@@ -18,6 +19,8 @@ struct DrafterResources {
   Model* target = nullptr;
   Model* draft = nullptr;  // null where the experiment names no draft model
   KvPool* pool = nullptr;
+  const Tokenizer* target_tokenizer = nullptr;  // null for models without text
+  const Tokenizer* draft_tokenizer = nullptr;   // null where there is no draft model, or it has no text
 };
 
 struct DrafterInfo {

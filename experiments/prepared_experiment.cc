@@ -28,7 +28,9 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
   const DrafterResources resources = {
       .target = experiment.models.target.model.get(),
       .draft = experiment.models.draft ? experiment.models.draft->model.get() : nullptr,
-      .pool = &experiment.machine->pool()};
+      .pool = &experiment.machine->pool(),
+      .target_tokenizer = experiment.models.target.tokenizer.get(),
+      .draft_tokenizer = experiment.models.draft ? experiment.models.draft->tokenizer.get() : nullptr};
   Json options = config.drafter;
   if (const Json shortlist = options.value("shortlist", Json()); shortlist.is_string()) {
     const std::string name = shortlist.get<std::string>();

@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/base/types.h"
+#include "core/kv/block_table.h"
+#include "core/model/forward_batch.h"
 #include "core/sampling/sampling.h"
 #include "core/tree/token_tree.h"
 
@@ -23,6 +25,15 @@ class DrafterState {
   virtual ~DrafterState() = default;
 };
 
+// What the target said at one row of the last verified tree: evidence for drafters that learn from it.
+struct EvidenceRow {
+  TokenId token = 0;
+  int64_t position = 0;  // of the token in the sequence (prompt's first token: 0)
+  int parent = -1;       // row index; -1 for the root, row 0
+  bool committed = false;
+  std::vector<ScoredToken> top;  // the target's best tokens after this row, by logit, best first
+};
+
 struct DraftTask {
   DrafterState* state = nullptr;
   std::span<const TokenId> committed;  // prompt, then output; the last one is the root of the next tree
@@ -30,8 +41,15 @@ struct DraftTask {
   const Sampling* sampling = nullptr;  // the request's
   uint64_t request = 0;                // key of its random numbers, with sampling->seed and committed.size()
   int budget = 0;                      // most nodes below the root; 0: only catch up if that is cheap
-  TokenTree* tree = nullptr;           // in: the root alone; out: the proposal
-  absl::Status status;                 // out: an error ends this request, the others go on
+  int max_depth = 0;                   // of a node; deeper ones could not be emitted
+  // Every row of the sequence's last verified tree, in the tree's order, rejected ones included; empty before
+  // the first, or where the drafter asked for none.
+  std::span<const EvidenceRow> evidence = {};
+  // The target's own pages of committed[0 .. size - 1): a drafter that runs the target forks them. Null while
+  // the prompt is being prefilled.
+  const BlockTable* target_table = nullptr;
+  TokenTree* tree = nullptr;  // in: the root alone; out: the proposal
+  absl::Status status;        // out: an error ends this request, the others go on
 };
 
 class Drafter {
@@ -41,6 +59,8 @@ class Drafter {
   // How children will be chosen under this sampling: what a rule is checked against before a run.
   virtual Proposal proposal(const Sampling& sampling) const = 0;
   virtual bool chains_only() const { return true; }
+  // How many of the target's best tokens it wants of every verified row; 0: no evidence.
+  virtual int evidence_top_k() const { return 0; }
   // What every table must say of it, such as "shortlist 32768 of 151936"; empty: nothing.
   virtual std::string note() const { return ""; }
   virtual absl::StatusOr<std::unique_ptr<DrafterState>> Open() = 0;

@@ -47,23 +47,27 @@ void EngineStep::PlanPrefilling(const std::vector<std::unique_ptr<Sequence>>& ac
   }
 }
 
+// Drafters are asked for a tree, to catch up with a prompt, or to look at evidence.
+bool EngineStep::Asked(const Work& work) {
+  const Request& request = work.sequence->request();
+  return work.sequence->speculates() &&
+         (work.budget > 0 || !work.verifies() || request.drafter->evidence_top_k() > 0);
+}
+
 absl::Status EngineStep::Propose() {
   other_seconds_ += Lap();
   std::vector<Drafter*> drafters;
   for (const Work& work : work_) {
     Drafter* drafter = work.sequence->request().drafter;
-    const bool asked = work.sequence->speculates() && (work.budget > 0 || !work.verifies());
-    if (asked && std::find(drafters.begin(), drafters.end(), drafter) == drafters.end())
+    if (Asked(work) && std::find(drafters.begin(), drafters.end(), drafter) == drafters.end())
       drafters.push_back(drafter);
   }
   for (Drafter* drafter : drafters) {
     std::vector<DraftTask> tasks;
     std::vector<Work*> owners;
     for (Work& work : work_) {
-      const Sequence& sequence = *work.sequence;
-      if (sequence.request().drafter != drafter || !sequence.speculates() ||
-          (work.budget == 0 && work.verifies()))
-        continue;
+      Sequence& sequence = *work.sequence;
+      if (sequence.request().drafter != drafter || !Asked(work)) continue;
       const std::size_t known = work.verifies() ? sequence.tokens().size()
                                                 : work.sequence->table().committed() + work.prefill_rows + 1;
       tasks.push_back({.state = sequence.drafter_state.get(),
@@ -72,6 +76,9 @@ absl::Status EngineStep::Propose() {
                        .sampling = &sequence.request().sampling,
                        .request = sequence.request().id,
                        .budget = work.budget,
+                       .max_depth = work.budget > 0 ? sequence.max_depth() : 0,
+                       .evidence = work.verifies() ? sequence.evidence() : std::span<const EvidenceRow>(),
+                       .target_table = work.verifies() ? &sequence.table() : nullptr,
                        .tree = &work.tree,
                        .status = absl::OkStatus()});
       owners.push_back(&work);
@@ -79,6 +86,7 @@ absl::Status EngineStep::Propose() {
     FORERUN_RETURN_IF_ERROR(drafter->Propose(tasks));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       FORERUN_CHECK(tasks[i].tree->num_drafted() <= tasks[i].budget);
+      FORERUN_CHECK(tasks[i].tree->max_depth() <= tasks[i].max_depth);
       if (!tasks[i].status.ok()) owners[i]->sequence->Fail(tasks[i].status);
     }
   }
@@ -105,12 +113,16 @@ void EngineStep::PlaceWork(Work& work) {
   batch_.segments.push_back({&sequence.table(), work.first_row, work.rows, causal});
   const Request& request = sequence.request();
   const bool argmax_will_do = request.sampling.plain_argmax() && !request.want_log_probs;
+  const int top_k = sequence.evidence_top_k();
   for (int i = 0; i < work.rows; ++i) {
     ForwardRow row;
     if (work.verifies()) {
       row.token = work.tree.node(i).token;
       row.parent = work.tree.node(i).parent;
-      row.wanted = argmax_will_do ? WantedOutput::kArgmax : WantedOutput::kFull;
+      row.wanted = !argmax_will_do ? WantedOutput::kFull
+                   : top_k > 0     ? WantedOutput::kTopK
+                                   : WantedOutput::kArgmax;
+      row.top_k = top_k;
     } else {
       row.token = sequence.tokens()[sequence.table().committed() + i];
       row.parent = i - 1;
@@ -149,14 +161,13 @@ void EngineStep::Verify(Work& work, StepResult& result) {
   record.committed = static_cast<int>(sequence.tokens().size());
   record.budget = work.budget;
   record.drafted = work.tree.num_drafted();
-  record.length_limited = sequence.speculates() && sequence.budget() < request.num_speculative_tokens;
+  record.max_depth = work.tree.max_depth();
+  record.length_limited = sequence.speculates() && sequence.length_limits(work.tree);
   record.draft_seconds = draft_seconds_ * share;
   record.verify_seconds = forward_seconds_ * share;
   record.other_seconds = other_seconds_ * share;
   record.batch_sequences = static_cast<int>(work_.size());
   record.batch_rows = static_cast<int>(batch_.rows.size());
-  for (const TokenTree::Node& node : work.tree.nodes())
-    record.max_depth = std::max(record.max_depth, node.depth);
 
   Lap();
   const std::span<const RowOutput> node_outputs = std::span(outputs_.rows).subspan(work.first_row, work.rows);

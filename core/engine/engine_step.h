@@ -42,6 +42,7 @@ class EngineStep {
 
   void PlanVerifying(const std::vector<std::unique_ptr<Sequence>>& active, int& rows_left);
   void PlanPrefilling(const std::vector<std::unique_ptr<Sequence>>& active, int& rows_left);
+  static bool Asked(const Work& work);
   void PlaceWork(Work& work);
   void Verify(Work& work, StepResult& result);
   double Lap();  // seconds since the last lap

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/engine/target_rows.h"
+#include "core/model/top_tokens.h"
 
 namespace forerun {
 namespace {
@@ -43,7 +44,9 @@ void Sequence::Apply(const TokenTree& tree, const Verdict& verdict, std::span<co
   record.truncated = accepted + 1 - emitted;
   record.bonus = verdict.bonus && record.truncated == 0;
   // The last emitted token stays without key and value, whether it came from the draft or from the target.
-  CommitPath(tree, std::span(verdict.accepted).first(emitted - 1));
+  const std::span<const int> committed = std::span(verdict.accepted).first(emitted - 1);
+  if (evidence_top_k() > 0) KeepEvidence(tree, committed, node_outputs);
+  CommitPath(tree, committed);
 
   ++result_.rounds;
   result_.drafted += record.drafted;
@@ -62,6 +65,22 @@ void Sequence::CommitPath(const TokenTree& tree, std::span<const int> nodes) {
   std::vector<int> rows{0};
   rows.insert(rows.end(), nodes.begin(), nodes.end());
   table_.Commit(rows);
+}
+
+// Called once the emitted tokens are in tokens_ and before their keys and values are committed.
+void Sequence::KeepEvidence(const TokenTree& tree, std::span<const int> committed,
+                            std::span<const RowOutput> node_outputs) {
+  evidence_.clear();
+  for (int node = 0; node < tree.size(); ++node) {
+    const TokenTree::Node& at = tree.node(node);
+    const RowOutput& output = node_outputs[node];
+    evidence_.push_back(
+        {.token = at.token,
+         .position = table_.committed() + at.depth,
+         .parent = at.parent,
+         .committed = node == 0 || std::find(committed.begin(), committed.end(), node) != committed.end(),
+         .top = output.logits.empty() ? output.top : BestTokens(output.logits, evidence_top_k())});
+  }
 }
 
 void Sequence::Fail(absl::Status status) {

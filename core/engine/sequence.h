@@ -27,8 +27,21 @@ class Sequence {
   // Every token but the last has its key and value: the last one is the root of the next tree.
   int prefill_left() const { return static_cast<int>(tokens_.size()) - 1 - table_.committed(); }
   bool speculates() const { return request_.drafter != nullptr && request_.num_speculative_tokens > 0; }
-  // Most nodes worth proposing: one token of what is left comes from the target itself.
-  int budget() const { return std::min(request_.num_speculative_tokens, stop_.remaining() - 1); }
+  // Deepest node worth proposing: one token of what is left comes from the target itself.
+  int max_depth() const { return stop_.remaining() - 1; }
+  // Most nodes worth proposing.
+  int budget() const {
+    return request_.drafter->chains_only() || max_depth() <= 0
+               ? std::min(request_.num_speculative_tokens, max_depth())
+               : request_.num_speculative_tokens;
+  }
+  // Whether what is left to write kept `tree` from growing: a chain's K, or the depth of a tree.
+  bool length_limits(const TokenTree& tree) const {
+    return budget() < request_.num_speculative_tokens ||
+           (!tree.is_chain() && tree.max_depth() >= max_depth());
+  }
+  int evidence_top_k() const { return speculates() ? request_.drafter->evidence_top_k() : 0; }
+  std::span<const EvidenceRow> evidence() const { return evidence_; }  // of the last verified tree
 
   // Emits the verdict's tokens up to the one that ends the request, commits their keys and values, and fills
   // the record's counts. `node_outputs`: [nodes] of the forward, for log-probabilities.
@@ -46,12 +59,15 @@ class Sequence {
 
  private:
   void CommitPath(const TokenTree& tree, std::span<const int> nodes);
+  void KeepEvidence(const TokenTree& tree, std::span<const int> committed,
+                    std::span<const RowOutput> node_outputs);
 
   Request request_;
   std::vector<TokenId> tokens_;  // prompt, then output
   BlockTable table_;
   StopChecker stop_;
   RequestResult result_;
+  std::vector<EvidenceRow> evidence_;
   bool finished_ = false;
 };
 

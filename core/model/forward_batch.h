@@ -16,6 +16,7 @@ enum class WantedOutput : uint8_t {
   kNone,         // the row only fills the KV
   kArgmax,       // RowOutput::argmax and best_logit
   kBestLogProb,  // those, and RowOutput::log_prob of the best
+  kTopK,         // RowOutput::top, argmax and best_logit
   kLogProbOf,    // RowOutput::log_prob of `target`
   kFull,         // RowOutput::logits
 };
@@ -25,6 +26,7 @@ struct ForwardRow {
   int32_t parent = -1;  // index within the segment of the row it follows; -1: follows the committed context
   WantedOutput wanted = WantedOutput::kNone;
   TokenId target = 0;  // for kLogProbOf
+  int32_t top_k = 0;   // for kTopK: at least 1
 };
 
 // Rows of one sequence. The caller has reserved a slot for each (row i writes the i-th reserved slot). Row
@@ -44,11 +46,18 @@ struct ForwardBatch {
   const Shortlist* shortlist = nullptr;
 };
 
+struct ScoredToken {
+  TokenId token = 0;
+  float logit = 0;
+  friend bool operator==(const ScoredToken&, const ScoredToken&) = default;
+};
+
 struct RowOutput {
   TokenId argmax = -1;  // ties: the lowest id
   float best_logit = 0;
-  double log_prob = 0;        // natural log, of the unwarped distribution
-  std::vector<float> logits;  // [vocab] for kFull; minus infinity outside the shortlist
+  double log_prob = 0;           // natural log, of the unwarped distribution
+  std::vector<float> logits;     // [vocab] for kFull; minus infinity outside the shortlist
+  std::vector<ScoredToken> top;  // for kTopK: the best ones, best first; ties: lower ids first
 };
 
 struct ForwardResult {

@@ -12,6 +12,7 @@
 #include "core/base/check.h"
 #include "core/base/status_macros.h"
 #include "core/model/scratch.h"
+#include "core/model/top_tokens.h"
 #include "core/model/transformer.h"
 #include "kernels/fused/head_pieces.h"
 
@@ -30,7 +31,8 @@ double MergeLogSumExp(double a, double b) {
 }
 
 bool WantsBest(WantedOutput wanted) {
-  return wanted == WantedOutput::kArgmax || wanted == WantedOutput::kBestLogProb;
+  return wanted == WantedOutput::kArgmax || wanted == WantedOutput::kBestLogProb ||
+         wanted == WantedOutput::kTopK;
 }
 bool WantsSum(WantedOutput wanted) {
   return wanted == WantedOutput::kLogProbOf || wanted == WantedOutput::kBestLogProb;
@@ -138,6 +140,9 @@ void Transformer::ReduceLogits(const ForwardBatch& batch, const ForwardPlan& pla
     if (WantsBest(row.wanted)) {
       for (int64_t piece = 0; piece * kHeadPiece < outputs; ++piece) {
         const int64_t index = piece * kHeadPiece + best[piece * wanted + i];
+        if (row.wanted == WantedOutput::kTopK) {
+          OfferPiece(batch.shortlist, logits, first_output, outputs, piece, index, row.top_k, out.top);
+        }
         if (out.argmax < 0 || logits[index] > out.best_logit) {
           out.argmax = TokenOf(batch.shortlist, first_output + index);
           out.best_logit = logits[index];
@@ -158,6 +163,18 @@ void Transformer::ReduceLogits(const ForwardBatch& batch, const ForwardPlan& pla
     if (row.wanted == WantedOutput::kFull) {
       CollectLogits(batch.shortlist, logits, first_output, outputs, out.logits);
     }
+  }
+}
+
+// The best of a piece tells whether it has anything for the list.
+void Transformer::OfferPiece(const Shortlist* shortlist, const float* logits, int64_t first_output,
+                             int64_t outputs, int64_t piece, int64_t best, int top_k,
+                             std::vector<ScoredToken>& list) const {
+  TopTokens top(list, top_k);
+  if (!top.Takes(logits[best])) return;
+  const int64_t end = std::min((piece + 1) * kHeadPiece, outputs);
+  for (int64_t i = piece * kHeadPiece; i < end; ++i) {
+    if (top.Takes(logits[i])) top.Offer(TokenOf(shortlist, first_output + i), logits[i]);
   }
 }
 

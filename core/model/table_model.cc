@@ -10,6 +10,7 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/base/status_macros.h"
+#include "core/model/top_tokens.h"
 
 namespace forerun {
 namespace {
@@ -135,7 +136,9 @@ RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> con
     }
     logits = std::move(kept);
   }
-  if (row.wanted == WantedOutput::kArgmax || row.wanted == WantedOutput::kBestLogProb) {
+  if (row.wanted == WantedOutput::kTopK) output.top = BestTokens(logits, row.top_k);
+  if (row.wanted == WantedOutput::kArgmax || row.wanted == WantedOutput::kBestLogProb ||
+      row.wanted == WantedOutput::kTopK) {
     output.argmax = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
     output.best_logit = logits[output.argmax];
     output.log_prob = mass == 0 ? output.best_logit : output.best_logit - LogOf(mass);

@@ -67,6 +67,8 @@ class Transformer final : public Model {
   absl::Status Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
   absl::Status NotFinite(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,
                          int64_t outputs, int64_t stride) const;
+  void OfferPiece(const Shortlist* shortlist, const float* logits, int64_t first_output, int64_t outputs,
+                  int64_t piece, int64_t best, int top_k, std::vector<ScoredToken>& list) const;
   void CollectLogits(const Shortlist* shortlist, const float* logits, int64_t first_output, int64_t outputs,
                      std::vector<float>& all) const;
   void ReduceLogits(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output, int64_t outputs,

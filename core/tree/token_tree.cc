@@ -27,6 +27,7 @@ int TokenTree::Add(int parent, TokenId token) {
   }
   nodes_.push_back({token, parent, nodes_[parent].depth + 1});
   rules_.emplace_back();
+  max_depth_ = std::max(max_depth_, nodes_.back().depth);
   return size() - 1;
 }
 

@@ -37,6 +37,7 @@ class TokenTree {
 
   int size() const { return static_cast<int>(nodes_.size()); }
   int num_drafted() const { return size() - 1; }
+  int max_depth() const { return max_depth_; }  // of the deepest node; 0 for the root alone
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(int index) const { return nodes_[index]; }
   std::vector<int> Children(int node) const;
@@ -52,6 +53,7 @@ class TokenTree {
   };
   std::vector<Node> nodes_;
   std::vector<ChildRule> rules_;  // [nodes]
+  int max_depth_ = 0;
 };
 
 }  // namespace forerun

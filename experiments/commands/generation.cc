@@ -167,9 +167,12 @@ absl::Status Generate(const GenerateOptions& options) {
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Machine> machine, Machine::Create(EngineOf(options)));
   FORERUN_ASSIGN_OR_RETURN(const ModelPair models, LoadModelPair(*machine, options.target, options.draft));
   const Tokenizer& tokenizer = *models.target.tokenizer;
-  const DrafterResources resources = {.target = models.target.model.get(),
-                                      .draft = models.draft ? models.draft->model.get() : nullptr,
-                                      .pool = &machine->pool()};
+  const DrafterResources resources = {
+      .target = models.target.model.get(),
+      .draft = models.draft ? models.draft->model.get() : nullptr,
+      .pool = &machine->pool(),
+      .target_tokenizer = models.target.tokenizer.get(),
+      .draft_tokenizer = models.draft ? models.draft->tokenizer.get() : nullptr};
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> drafter, MakeDrafter(arm.drafter, resources));
 
   Request request;

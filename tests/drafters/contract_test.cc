@@ -31,6 +31,7 @@ class DrafterContract : public testing::TestWithParam<DrafterInfo> {
                    .sampling = &sampling_,
                    .request = 3,
                    .budget = budget,
+                   .max_depth = budget,
                    .tree = &tree,
                    .status = absl::OkStatus()};
     EXPECT_TRUE(drafter_->Propose({&task, 1}).ok());

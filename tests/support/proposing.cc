@@ -13,6 +13,7 @@ std::vector<TokenId> Proposing::Draft(const std::vector<TokenId>& committed, int
                  .sampling = &sampling,
                  .request = 3,
                  .budget = budget,
+                 .max_depth = budget,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_.Propose({&task, 1}).ok());
