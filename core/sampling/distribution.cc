@@ -69,10 +69,18 @@ Distribution Distribution::FromLogits(std::span<const float> logits, const Sampl
                                       const History& history) {
   FORERUN_CHECK(!logits.empty());
   if (sampling.plain_argmax()) return PointMass(BestLogit(logits));
-  const std::vector<float> adjusted = AdjustLogits(logits, sampling, history);
-  const TokenId best = BestLogit(adjusted);
-  if (sampling.greedy() || !std::isfinite(adjusted[best])) return PointMass(best);
-  WeightedTokens weighted = TopKWeights(adjusted, adjusted[best], sampling.temperature, sampling.top_k);
+  std::vector<float> adjusted;
+  const bool likely_will_do = sampling.top_k == 0 && (sampling.top_p < 1 || sampling.min_p > 0);
+  if (sampling.adjusts_logits() || !likely_will_do) {
+    adjusted = AdjustLogits(logits, sampling, history);
+    logits = adjusted;
+  }
+  const TokenId best = BestLogit(logits);
+  if (sampling.greedy() || !std::isfinite(logits[best])) return PointMass(best);
+  WeightedTokens weighted =
+      likely_will_do
+          ? LikelyWeights(logits, logits[best], sampling.temperature, sampling.top_p, sampling.min_p)
+          : TopKWeights(logits, logits[best], sampling.temperature, sampling.top_k);
   KeepTopP(weighted, sampling.top_p);
   KeepMinP(weighted, sampling.min_p);
   return Distribution(std::move(weighted.tokens), std::move(weighted.weights));

@@ -24,11 +24,12 @@ struct Sampling {
   uint64_t seed = 0;
 
   bool greedy() const { return temperature == 0; }
-  // The best token of a row is the best logit, whatever came before.
-  bool plain_argmax() const {
-    return greedy() && repetition_penalty == 1 && presence_penalty == 0 && frequency_penalty == 0 &&
-           logit_bias.empty();
+  // Penalties or a bias come before everything else.
+  bool adjusts_logits() const {
+    return repetition_penalty != 1 || presence_penalty != 0 || frequency_penalty != 0 || !logit_bias.empty();
   }
+  // The best token of a row is the best logit, whatever came before.
+  bool plain_argmax() const { return greedy() && !adjusts_logits(); }
 };
 
 // InvalidArgument naming the field, its value and the allowed range.

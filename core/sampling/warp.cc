@@ -12,11 +12,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "core/base/check.h"
+#include "kernels/row_reduce/row_reduce.h"
+#include "kernels/softmax_weights/softmax_weights.h"
 
 namespace forerun {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr double kRounding = 1 - 1e-5;        // more than what a rough weight may lack
+constexpr double kSmallestWeight = 0x1p-126;  // of a rough weight that is not 0
 constexpr int kHeapLimit =
     512;  // a heap passes over nearly every value; for large k selection is the cheaper
 
@@ -93,6 +97,13 @@ std::size_t Bucket(double weight, double floor) {
   return (std::bit_cast<uint64_t>(weight) - std::bit_cast<uint64_t>(floor)) >> 44;
 }
 
+// All tokens below this weight together hold less than 1 - top_p of the sum: the shortest prefix that holds
+// top_p lies among the others. The rest of the factor pays for rounding, and for tokens that are already left
+// out by a floor of their own.
+double TopPFloor(double sum, double top_p, std::size_t tokens) {
+  return 0.25 * (1 - top_p) * sum / static_cast<double>(tokens);
+}
+
 // The last token of the shortest prefix, by rank, whose weights sum to `needed`;
 // every token of the prefix weighs at least `floor` > 0. Mass by bucket finds
 // the bucket where the prefix ends, so that only its tokens are sorted.
@@ -121,15 +132,12 @@ Ranked LastOfPrefix(const WeightedTokens& weighted, double floor, double needed)
 }  // namespace
 
 TokenId BestLogit(std::span<const float> logits) {
-  TokenId best = 0;
-  float best_logit = kMinusInfinity;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] > best_logit) {
-      best_logit = logits[i];
-      best = static_cast<TokenId>(i);
-    }
-  }
-  return best;
+  static const KernelFn<RowReduceArgs> reduce = kRowReduce.For(DetectIsa());
+  int32_t best = 0;
+  Lane lane;
+  const auto columns = static_cast<int64_t>(logits.size());
+  reduce({.x = logits.data(), .stride = columns, .columns = columns, .argmax = &best}, {0, 1}, lane);
+  return logits[best] > kMinusInfinity ? best : 0;
 }
 
 std::vector<float> AdjustLogits(std::span<const float> logits, const Sampling& sampling,
@@ -170,15 +178,50 @@ WeightedTokens TopKWeights(std::span<const float> logits, float best, float temp
     weighted.tokens.push_back(static_cast<TokenId>(i));
     weighted.weights.push_back(weight);
   }
+  weighted.sum = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
   return weighted;
+}
+
+WeightedTokens LikelyWeights(std::span<const float> logits, float best, float temperature, double top_p,
+                             double min_p) {
+  static const KernelFn<SoftmaxWeightsArgs> weigh = kSoftmaxWeights.For(DetectIsa());
+  static const KernelFn<AtLeastArgs> select = kAtLeast.For(DetectIsa());
+  thread_local std::vector<float> rough;
+  thread_local std::vector<int32_t> places;
+  const auto columns = static_cast<int64_t>(logits.size());
+  rough.resize(logits.size());
+  places.resize(logits.size());
+  WeightedTokens likely;
+  Lane lane;
+  weigh({.x = logits.data(),
+         .columns = columns,
+         .largest = best,
+         .temperature = temperature,
+         .weights = rough.data(),
+         .sum = &likely.sum},
+        {0, 1}, lane);
+  // What top_p may keep is not cut by min_p: its edge is a share of all.
+  const double floor = top_p < 1 ? TopPFloor(likely.sum, top_p, logits.size()) : min_p * kRounding;
+  int64_t count = 0;
+  select({.x = rough.data(),
+          .columns = columns,
+          .floor = static_cast<float>(std::max(floor, kSmallestWeight)),
+          .places = places.data(),
+          .count = &count},
+         {0, 1}, lane);
+  for (const int32_t place : std::span(places).first(count)) {
+    const double weight = std::exp((static_cast<double>(logits[place]) - best) / temperature);
+    likely.tokens.push_back(place);
+    likely.weights.push_back(weight);
+    likely.sum += weight - rough[place];
+  }
+  return likely;
 }
 
 void KeepTopP(WeightedTokens& weighted, double top_p) {
   if (top_p >= 1) return;
-  const double sum = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
-  // All tokens below this floor together hold less than 1 - top_p: the answer lies among the others. Halving
-  // the floor pays for rounding.
-  const double floor = 0.5 * (1 - top_p) * sum / static_cast<double>(weighted.tokens.size());
+  const double sum = weighted.sum;
+  const double floor = TopPFloor(sum, top_p, weighted.tokens.size());
   const Ranked last = LastOfPrefix(weighted, floor, top_p * sum);
   Keep(weighted, [&last](const Ranked& entry) { return !RanksBefore(last, entry); });
 }

@@ -113,6 +113,28 @@ TEST(FromLogits, EveryCombinationOfWarpsAgreesWithTheDefinition) {
   EXPECT_EQ(cases, 1800);
 }
 
+// A limit that limits nothing looks at every word; without one, only the likely words are looked at.
+TEST(FromLogits, LookingAtTheLikelyWordsAloneIsTheSame) {
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    const std::vector<float> logits = RandomLogits(20000, 1 + static_cast<double>(seed), 0, seed);
+    for (const float temperature : {0.4f, 1.0f, 1.7f}) {
+      for (const float top_p : {1.0f, 0.999f, 0.9f, 0.3f}) {
+        for (const float min_p : {0.0f, 0.001f, 0.2f}) {
+          const Sampling likely = {.temperature = temperature, .top_p = top_p, .min_p = min_p};
+          Sampling all = likely;
+          all.top_k = 20000;
+          const Distribution expected = Distribution::FromLogits(logits, all, {});
+          const Distribution found = Distribution::FromLogits(logits, likely, {});
+          ASSERT_TRUE(std::ranges::equal(found.tokens(), expected.tokens()))
+              << "seed " << seed << " T " << temperature << " top_p " << top_p << " min_p " << min_p << ": "
+              << found.tokens().size() << " and " << expected.tokens().size();
+          EXPECT_TRUE(std::ranges::equal(found.probabilities(), expected.probabilities()));
+        }
+      }
+    }
+  }
+}
+
 TEST(FromLogits, PenaltiesAgreeWithTheDefinition) {
   const std::vector<float> logits = RandomLogits(50, 2, 0, 3);
   const std::vector<TokenId> prompt = {1, 2, 3, 3}, output = {3, 4, 5, 5, 5}, path = {5, 6};
