@@ -8,6 +8,7 @@
 #include "core/base/status_macros.h"
 #include "core/verify/verifier.h"
 #include "experiments/files.h"
+#include "experiments/loops.h"
 #include "experiments/sampling_config.h"
 
 namespace forerun {
@@ -69,6 +70,11 @@ void FillCounts(const Requests& requests, ComparisonRow* row) {
     if (request->row.error.empty()) prompts.insert(request->row.prompt);
   }
   row->prompts = static_cast<int>(prompts.size());
+  for (const LoggedRequest* request : requests) {
+    const int64_t loop_tokens = LoopTokens(request->row.output);
+    row->loops += loop_tokens > 0;
+    row->loop_tokens += loop_tokens;
+  }
   if (!requests.empty()) row->drafter_note = requests[0]->row.drafter_note;
   row->counts = CountRounds(requests);
   row->time = SplitTime(requests);

@@ -33,6 +33,8 @@ struct ComparisonRow {
   int errors = 0;
   int requests_done = 0;     // of the whole run, failed ones too
   int requests_planned = 0;  // 0: not on record
+  int loops = 0;             // requests that end in a loop (loops.h)
+  int64_t loop_tokens = 0;   // of all requests, in those loops
   RoundCounts counts;
   TimeSplit time;
   std::optional<double> tau, tau_request_mean, acceptance_rate, coverage;

@@ -54,6 +54,8 @@ Json RowJson(const ComparisonRow& row) {
   json["errors"] = row.errors;
   json["requests_done"] = row.requests_done;
   json["requests_planned"] = row.requests_planned > 0 ? Json(row.requests_planned) : Json();
+  json["loops"] = row.loops;
+  json["loop_tokens"] = row.loop_tokens;
   json["rounds"] = row.counts.rounds;
   json["rounds_truncated"] = row.counts.truncated;
   json["rounds_length_limited"] = row.counts.length_limited;

@@ -44,6 +44,12 @@ std::string IdentityText(const std::optional<Identity>& identity) {
   return identity ? absl::StrCat(identity->identical, "/", identity->compared) : kNothing;
 }
 
+// "3 (12 %)": requests that end in a loop, and the part of all tokens that lies in them.
+std::string LoopText(const ComparisonRow& row) {
+  if (row.loops == 0) return "0";
+  return absl::StrFormat("%d (%.0f %%)", row.loops, 100.0 * row.loop_tokens / row.counts.emitted);
+}
+
 bool SeveralRuns(const std::vector<ComparisonRow>& rows) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const ComparisonRow& row) { return row.run != rows[0].run; });
@@ -96,7 +102,7 @@ Table SpeedTable(const std::vector<ComparisonRow>& rows) {
   table.header = KeyHeader(with_run);
   table.text_columns = static_cast<int>(table.header.size());
   Extend(&table.header, {"tok/s", "speedup [95 %]", "tau", "accepted", "coverage", "d/v/s/o %", "ms/round",
-                         "guarantee", "identical", "prompts", "rounds"});
+                         "guarantee", "identical", "prompts", "loops", "rounds"});
   for (const ComparisonRow& row : rows) {
     std::vector<std::string> cells = Key(row, with_run);
     std::string prompts = absl::StrCat(row.prompts);
@@ -104,7 +110,7 @@ Table SpeedTable(const std::vector<ComparisonRow>& rows) {
     Extend(&cells, {Text("%.1f", row.tokens_per_second), SpeedupText(row), Text("%.2f", row.tau),
                     PercentText(row.acceptance_rate), row.is_baseline ? kNothing : PercentText(row.coverage),
                     TimeText(row.time), Text("%.1f", row.ms_per_round), GuaranteeText(row),
-                    IdentityText(row.identity), prompts, absl::StrCat(row.counts.rounds)});
+                    IdentityText(row.identity), prompts, LoopText(row), absl::StrCat(row.counts.rounds)});
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -132,7 +138,9 @@ std::string ComparisonMarkdown(const std::vector<ComparisonRow>& rows) {
       "by prompt.\n"
       "tau: tokens a round, the target's own included. accepted: of all drafted tokens. coverage: rounds "
       "with a draft.\n"
-      "d/v/s/o: draft, verify, sample, other. identical: outputs equal to the baseline's, id by id.\n";
+      "d/v/s/o: draft, verify, sample, other. identical: outputs equal to the baseline's, id by id.\n"
+      "loops: requests that end in a loop, and the part of all tokens that lies in them; a loop is easy to "
+      "draft.\n";
   const Table positions = PositionTable(rows);
   if (positions.rows.empty()) return text;
   text += "\nsurvival: first i drafted tokens accepted, of rounds that proposed i.\n";

@@ -55,9 +55,9 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(ExitCodeTable());
   const std::vector<Command> commands = {
-      AddRunCommand(app),       AddCompareCommand(app),  AddGenerateCommand(app),
-      AddScoreCommand(app),     AddTokenizeCommand(app), AddListCommand(app),
-      AddSignatureCommand(app), AddBenchCommand(app),    AddServeCommand(app)};
+      AddRunCommand(app),      AddCompareCommand(app), AddGenerateCommand(app),  AddScoreCommand(app),
+      AddTokenizeCommand(app), AddListCommand(app),    AddSignatureCommand(app), AddBenchCommand(app),
+      AddServeCommand(app),    AddOverlapCommand(app)};
   if (argc > 1 && argv[1][0] != '-') {
     const std::string unknown = UnknownCommand(app, argv[1]);
     if (!unknown.empty()) return Fail(kExitUsage, unknown);

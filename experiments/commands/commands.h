@@ -23,5 +23,6 @@ Command AddListCommand(CLI::App& app);
 Command AddSignatureCommand(CLI::App& app);
 Command AddBenchCommand(CLI::App& app);
 Command AddServeCommand(CLI::App& app);
+Command AddOverlapCommand(CLI::App& app);
 
 }  // namespace forerun
