@@ -30,4 +30,13 @@ struct Score {
 absl::StatusOr<Score> ScoreTokens(Model& model, KvPool& pool, std::span<const TokenId> ids,
                                   const ScoreOptions& options);
 
+struct BestToken {
+  TokenId id = 0;    // ties: the lowest id
+  float margin = 0;  // its logit less the second best one's
+};
+
+// After each id but the last, what greedy decoding would have written. Errors as ScoreTokens.
+absl::StatusOr<std::vector<BestToken>> BestTokensAlong(Model& model, KvPool& pool,
+                                                       std::span<const TokenId> ids, int chunk);
+
 }  // namespace forerun

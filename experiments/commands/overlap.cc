@@ -98,8 +98,8 @@ absl::Status RunOverlap(const Options& options) {
   std::vector<std::string> order = {kAllCategories};
   FORERUN_ASSIGN_OR_RETURN(auto terms, Measure(run, &order));
   if (terms.empty()) return absl::NotFoundError(absl::StrCat(run.directory, ": no text of the baseline yet"));
-  Table table{
-      .header = {"category", "sum min(p, q) [95 %]", "H(p) nats", "best tokens agree", "prompts", "tokens"}};
+  Table table;
+  table.header = {"category", "sum min(p, q) [95 %]", "H(p) nats", "best tokens agree", "prompts", "tokens"};
   Json json;
   for (const std::string& category : order) {
     const CategoryTerms& of = terms[category];

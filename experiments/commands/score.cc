@@ -19,6 +19,7 @@ struct Options {
   std::string ids_file;
   bool json = false;
   bool exact = false;
+  bool best = false;
   ScoreOptions score;
   EngineConfig engine;
 };
@@ -85,6 +86,11 @@ absl::Status RunScore(Options options) {
     FORERUN_ASSIGN_OR_RETURN(const Score score,
                              ScoreTokens(*model.model, machine->pool(), ids, options.score));
     results.push_back(ScoreJson(ids, score));
+    if (!options.best) continue;
+    FORERUN_ASSIGN_OR_RETURN(const std::vector<BestToken> best,
+                             BestTokensAlong(*model.model, machine->pool(), ids, options.score.chunk));
+    Json& list = results.back()["best"] = Json::array();
+    for (const BestToken& token : best) list.push_back({token.id, token.margin});
   }
   Json json;
   json["model"] = model.path;
@@ -121,6 +127,9 @@ Command AddScoreCommand(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--top", options->score.top, "Also the N best logits after the last id")
       ->check(IntegerFrom(0, 1 << 20));
+  command->add_flag(
+      "--best", options->best,
+      "Also the best token after each id but the last, and its lead over the second best logit");
   command->add_option("--threads", options->engine.threads, "0: all cores")
       ->check(IntegerFrom(0, kMostThreads));
   command->add_option("--kv-budget-mib", options->engine.kv_budget_mib, "Memory for keys and values")

@@ -139,6 +139,11 @@ TEST_F(CommandLineTest, TokenizeAndScoreAgreeOnIds) {
   EXPECT_EQ((*by_text)["nll"], (*by_ids)["nll"]);  // whatever the chunks, the same bits
   EXPECT_EQ((*by_ids)["nll"].size() + 1, (*by_ids)["ids"].size());
   EXPECT_EQ((*by_ids)["top"].size(), 2u);
+  const auto best = ParseJson(
+      Run({"score", "--model", kTarget, "--ids-file", "ids.json", "--json", "--best"}).out, "score");
+  ASSERT_TRUE(best.ok()) << best.status();
+  ASSERT_EQ((*best)["best"].size(), (*best)["nll"].size());
+  for (const Json& token : (*best)["best"]) EXPECT_GE(token[1].get<double>(), 0);
   ExpectOneLineError(Run({"score", "--model", kTarget, "--ids-file", "text.txt", "--json"}), 2, "text.txt");
 }
 
