@@ -37,4 +37,27 @@ std::span<const TokenId> Continuation(std::span<const TokenId> text, const Looku
   return rest.first(std::min<std::size_t>(rest.size(), static_cast<std::size_t>(std::max(most, 0))));
 }
 
+std::vector<std::span<const TokenId>> Continuations(std::span<const TokenId> text, const LookupMatch& latest,
+                                                    int most, int paths) {
+  std::vector<std::span<const TokenId>> found;
+  if (latest.length == 0 || most <= 0) return found;
+  const std::span<const TokenId> words = text.last(latest.length);
+  for (int end = latest.end; end >= latest.length && static_cast<int>(found.size()) < paths; --end) {
+    if (!std::equal(words.begin(), words.end(), text.begin() + (end - latest.length))) continue;
+    const std::span<const TokenId> next = Continuation(text, {latest.length, end}, most);
+    const auto begins = [&](std::span<const TokenId> a, std::span<const TokenId> b) {
+      return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+    };
+    const auto same = std::find_if(found.begin(), found.end(), [&](std::span<const TokenId> path) {
+      return begins(path, next) || begins(next, path);
+    });
+    if (same == found.end()) {
+      found.push_back(next);
+    } else if (next.size() > same->size()) {
+      *same = next;
+    }
+  }
+  return found;
+}
+
 }  // namespace forerun

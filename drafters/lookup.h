@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/base/json.h"
@@ -27,5 +28,9 @@ struct LookupMatch {
 LookupMatch FindLatestMatch(std::span<const TokenId> text, const LookupRange& range);
 // What followed the match, at most `most` tokens.
 std::span<const TokenId> Continuation(std::span<const TokenId> text, const LookupMatch& match, int most);
+// What followed the places that match as many words as `latest`, FindLatestMatch()'s: at most `paths`
+// continuations, the latest first, none of them the beginning of another.
+std::vector<std::span<const TokenId>> Continuations(std::span<const TokenId> text, const LookupMatch& latest,
+                                                    int most, int paths);
 
 }  // namespace forerun

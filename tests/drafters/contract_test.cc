@@ -1,78 +1,94 @@
-// What every drafter owes the engine, run over the registry: a new line in drafter_list.inc is tested by
-// being there.
+// What every drafter owes the engine, run over the registry with default options, and over further options: a
+// new line in drafter_list.inc is tested by being there.
 #include <algorithm>
 
 #include "core/model/table_model.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
+#include "tests/support/proposing.h"
+#include "tests/support/toy_tokenizer.h"
 
 namespace forerun {
 namespace {
 
 constexpr int kVocab = 6;
 
-class DrafterContract : public testing::TestWithParam<DrafterInfo> {
- protected:
-  DrafterContract()
-      : pool_(*KvPool::Create({.budget_bytes = 8 << 20, .slab_bytes = 1 << 16})),
-        target_(*pool_, ContextTable::Random(kVocab, 2, 1)),
-        draft_(*pool_, ContextTable::Random(kVocab, 1, 2)),
-        drafter_(MakeDrafterOrDie(std::string(R"({"type": ")") + GetParam().key + R"("})",
-                                  {.target = &target_, .draft = &draft_, .pool = pool_.get()})) {}
+struct ContractCase {
+  std::string name;
+  std::string options;
+};
 
-  // One proposal for `committed` with a state that has seen what it has seen.
-  TokenTree Propose(DrafterState* state, const std::vector<TokenId>& committed, int budget,
-                    uint64_t seed = 5) {
-    sampling_.seed = seed;
-    TokenTree tree(committed.back());
-    DraftTask task{.state = state,
-                   .committed = committed,
-                   .prompt_length = 1,
-                   .sampling = &sampling_,
-                   .request = 3,
-                   .budget = budget,
-                   .max_depth = budget,
-                   .tree = &tree,
-                   .status = absl::OkStatus()};
-    EXPECT_TRUE(drafter_->Propose({&task, 1}).ok());
-    EXPECT_TRUE(task.status.ok()) << task.status;
-    return tree;
+std::vector<ContractCase> ContractCases() {
+  std::vector<ContractCase> cases;
+  for (const DrafterInfo& info : ListDrafters())
+    cases.push_back({info.key, std::string(R"({"type": ")") + info.key + R"("})"});
+  cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
+  return cases;
+}
+
+class DrafterContract : public testing::TestWithParam<ContractCase> {
+ protected:
+  DrafterContract() : drafter_(Make()) {}
+
+  std::unique_ptr<Drafter> Make() { return MakeDrafterOrDie(GetParam().options, resources()); }
+  DrafterResources resources() {
+    return {.target = &target_,
+            .draft = &draft_,
+            .pool = pool_.get(),
+            .target_tokenizer = &tokenizer_,
+            .draft_tokenizer = &tokenizer_};
   }
-  std::unique_ptr<DrafterState> Open() { return *drafter_->Open(); }
-  static std::vector<TokenId> TokensOf(const TokenTree& tree) {
-    std::vector<TokenId> tokens;
-    for (const TokenTree::Node& node : tree.nodes()) tokens.push_back(node.token);
-    return tokens;
+  // One proposal for `committed` by a sequence that has seen what it has seen.
+  TokenTree Propose(Proposing& sequence, const std::vector<TokenId>& committed, int budget) {
+    return sequence.DraftTree(committed, {.budget = budget, .max_depth = max_depth_, .sampling = sampling_});
   }
-  std::vector<TokenId> Context(int length) const {
+  static std::vector<TokenId> Context(int length) {
     std::vector<TokenId> context;
     for (int i = 0; i < length; ++i) context.push_back((i * 7 + i / 3) % kVocab);
     return context;
   }
 
-  std::unique_ptr<KvPool> pool_;
-  TableModel target_, draft_;
+  std::unique_ptr<KvPool> pool_ = *KvPool::Create({.budget_bytes = 8 << 20, .slab_bytes = 1 << 16});
+  TableModel target_{*pool_, ContextTable::Random(kVocab, 2, 1)};
+  TableModel draft_{*pool_, ContextTable::Random(kVocab, 1, 2)};
+  ToyTokenizer tokenizer_{kVocab};
   std::unique_ptr<Drafter> drafter_;
-  Sampling sampling_;
+  Sampling sampling_{.seed = 5};
+  int max_depth_ = 7;
 };
 
-TEST_P(DrafterContract, TreesAreWellFormedAndWithinBudget) {
+void ExpectWellFormed(const TokenTree& tree, const Drafter& drafter, const Sampling& sampling) {
+  if (drafter.chains_only()) {
+    EXPECT_TRUE(tree.is_chain());
+  }
+  for (int node = 0; node < tree.size(); ++node) {
+    EXPECT_TRUE(tree.node(node).token >= 0 && tree.node(node).token < kVocab);
+    std::vector<TokenId> siblings;
+    for (const int child : tree.Children(node)) siblings.push_back(tree.node(child).token);
+    if (siblings.empty()) continue;
+    EXPECT_EQ(tree.proposal(node), drafter.proposal(sampling));
+    EXPECT_EQ(tree.q(node) != nullptr, tree.proposal(node) != Proposal::kDeterministic);
+    std::sort(siblings.begin(), siblings.end());
+    EXPECT_TRUE(tree.proposal(node) == Proposal::kSampled ||
+                std::adjacent_find(siblings.begin(), siblings.end()) == siblings.end());
+  }
+}
+
+TEST_P(DrafterContract, TreesAreWellFormedAndWithinBudgetAndDepth) {
   for (const float temperature : {0.0f, 1.0f}) {
     sampling_.temperature = temperature;
-    const auto state = Open();
+    Proposing sequence(*drafter_);
     for (const int length : {1, 2, 3, 17, 40}) {
       for (const int budget : {1, 2, 7}) {
-        const TokenTree tree = Propose(state.get(), Context(length), budget);
-        EXPECT_EQ(tree.node(0).token, Context(length).back());
-        EXPECT_LE(tree.num_drafted(), budget);
-        for (const TokenTree::Node& node : tree.nodes()) EXPECT_TRUE(node.token >= 0 && node.token < kVocab);
-        if (drafter_->chains_only()) {
-          EXPECT_TRUE(tree.is_chain());
-        }
-        for (int node = 0; node < tree.size(); ++node) {
-          if (tree.Children(node).empty()) continue;
-          EXPECT_EQ(tree.proposal(node), drafter_->proposal(sampling_));
-          EXPECT_EQ(tree.q(node) != nullptr, tree.proposal(node) != Proposal::kDeterministic);
+        for (const int depth : {budget, 3, 1}) {
+          // Chains come with a depth that their budget fits.
+          if (drafter_->chains_only() && depth < budget) continue;
+          max_depth_ = depth;
+          const TokenTree tree = Propose(sequence, Context(length), budget);
+          EXPECT_EQ(tree.node(0).token, Context(length).back());
+          EXPECT_LE(tree.num_drafted(), budget);
+          for (const TokenTree::Node& node : tree.nodes()) EXPECT_LE(node.depth, depth);
+          ExpectWellFormed(tree, *drafter_, sampling_);
         }
       }
     }
@@ -82,17 +98,39 @@ TEST_P(DrafterContract, TreesAreWellFormedAndWithinBudget) {
 TEST_P(DrafterContract, TheSameSeedGivesTheSameTreeWhateverTheStateSawBefore) {
   for (const float temperature : {0.0f, 1.0f}) {
     sampling_.temperature = temperature;
-    const auto fresh = Open();
-    const std::vector<TokenId> expected = TokensOf(Propose(fresh.get(), Context(30), 5));
-    const auto used = Open();
-    Propose(used.get(), Context(4), 3);  // rounds were skipped since
-    Propose(used.get(), Context(21), 5);
+    Proposing fresh(*drafter_);
+    const std::string expected = TreeText(Propose(fresh, Context(30), 5));
+    Proposing used(*drafter_);
+    Propose(used, Context(4), 3);  // rounds were skipped since
+    Propose(used, Context(21), 5);
     std::vector<TokenId> other = Context(26);
     std::fill(other.begin() + 9, other.end(), TokenId{0});  // a text that turned out otherwise
-    Propose(used.get(), other, 5);
-    Propose(used.get(), Context(12), 0);  // only catching up
-    EXPECT_EQ(TokensOf(Propose(used.get(), Context(30), 5)), expected);
+    Propose(used, other, 5);
+    Propose(used, Context(12), 0);  // only catching up
+    EXPECT_EQ(TreeText(Propose(used, Context(30), 5)), expected);
+    EXPECT_EQ(TreeText(Propose(used, Context(30), 5)), expected) << "asked twice";
   }
+}
+
+TEST_P(DrafterContract, EveryTokenInTurnIsAsAllAtOnce) {
+  Proposing sequence(*drafter_);
+  for (int length = 1; length <= 60; ++length) {
+    Proposing fresh(*drafter_);
+    EXPECT_EQ(TreeText(Propose(sequence, Context(length), 6)), TreeText(Propose(fresh, Context(length), 6)))
+        << length;
+  }
+}
+
+TEST_P(DrafterContract, StartsColdAfterOtherRequests) {
+  Proposing fresh(*drafter_);
+  const std::string expected = TreeText(Propose(fresh, Context(20), 6));
+  const auto used = Make();
+  for (int length = 30; length <= 60; ++length) {
+    Proposing other(*used);
+    Propose(other, Context(length), 6);
+  }
+  Proposing late(*used);
+  EXPECT_EQ(TreeText(Propose(late, Context(20), 6)), expected);
 }
 
 TEST_P(DrafterContract, SequencesTogetherAreAsEachAlone) {
@@ -102,7 +140,7 @@ TEST_P(DrafterContract, SequencesTogetherAreAsEachAlone) {
   std::vector<TokenTree> trees;
   std::vector<DraftTask> tasks;
   for (int i = 0; i < 5; ++i) {
-    states.push_back(Open());
+    states.push_back(*drafter_->Open());
     contexts.push_back(Context(1 + 9 * i));
     trees.emplace_back(contexts.back().back());
   }
@@ -113,22 +151,29 @@ TEST_P(DrafterContract, SequencesTogetherAreAsEachAlone) {
                      .sampling = &sampling_,
                      .request = 3,
                      .budget = 1 + i,
+                     .max_depth = max_depth_,
                      .tree = &trees[i],
                      .status = absl::OkStatus()});
   }
-  sampling_.seed = 5;
   ASSERT_TRUE(drafter_->Propose(tasks).ok());
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(TokensOf(trees[i]), TokensOf(Propose(Open().get(), contexts[i], 1 + i))) << "sequence " << i;
+    Proposing alone(*drafter_);
+    EXPECT_EQ(TreeText(trees[i]), TreeText(Propose(alone, contexts[i], 1 + i))) << "sequence " << i;
   }
 }
 
 TEST_P(DrafterContract, ReleasesEverythingWithTheSequence) {
   const auto before = pool_->usage().blocks_in_use;
-  auto state = Open();
-  Propose(state.get(), Context(50), 6);
-  state.reset();
+  {
+    Proposing sequence(*drafter_);
+    Propose(sequence, Context(50), 6);
+  }
   EXPECT_EQ(pool_->usage().blocks_in_use, before);
+}
+
+TEST_P(DrafterContract, StatesMayOutliveTheDrafter) {
+  const std::unique_ptr<DrafterState> state = *drafter_->Open();
+  drafter_.reset();
 }
 
 TEST_P(DrafterContract, RunningOutOfMemoryEndsOneTaskOnly) {
@@ -137,7 +182,7 @@ TEST_P(DrafterContract, RunningOutOfMemoryEndsOneTaskOnly) {
   BlockTable draft_hog(*pool_, draft_.kv_layout_id());
   while (hog.Reserve(kBlockTokens).ok()) hog.CommitAll();
   while (draft_hog.Reserve(kBlockTokens).ok()) draft_hog.CommitAll();
-  const auto state = Open();
+  const std::unique_ptr<DrafterState> state = *drafter_->Open();
   const std::vector<TokenId> context = Context(40);
   TokenTree tree(context.back());
   DraftTask task{.state = state.get(),
@@ -146,6 +191,7 @@ TEST_P(DrafterContract, RunningOutOfMemoryEndsOneTaskOnly) {
                  .sampling = &sampling_,
                  .request = 3,
                  .budget = 4,
+                 .max_depth = 4,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_->Propose({&task, 1}).ok()) << "the step goes on";
@@ -166,15 +212,15 @@ TEST_P(DrafterContract, GreedyTextIsThatOfPlainDecoding) {
 }
 
 TEST_P(DrafterContract, AnUnknownOptionIsRefusedByName) {
-  const Json options =
-      *ParseJson(std::string(R"({"type": ")") + GetParam().key + R"(", "nonsense": 1})", "test");
-  const auto made = MakeDrafter(options, {.target = &target_, .draft = &draft_, .pool = pool_.get()});
+  Json options = *ParseJson(GetParam().options, "test");
+  options["nonsense"] = 1;
+  const auto made = MakeDrafter(options, resources());
   ASSERT_FALSE(made.ok());
   EXPECT_NE(std::string(made.status().message()).find("nonsense"), std::string::npos) << made.status();
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, DrafterContract, testing::ValuesIn(ListDrafters()),
-                         [](const auto& info) { return std::string(info.param.key); });
+INSTANTIATE_TEST_SUITE_P(Registry, DrafterContract, testing::ValuesIn(ContractCases()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(DrafterRegistry, NamesWhatItKnows) {
   const auto made = MakeDrafter(*ParseJson(R"({"type": "ngrm"})", "test"), {});

@@ -2,25 +2,19 @@
 
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
+#include "tests/support/proposing.h"
 
 namespace forerun {
 namespace {
 
 std::vector<TokenId> Drafted(const char* options, const std::vector<TokenId>& committed, int budget) {
   const auto drafter = MakeDrafterOrDie(options, {});
-  const auto state = *drafter->Open();
-  const Sampling sampling;
-  TokenTree tree(committed.back());
-  DraftTask task{.state = state.get(),
-                 .committed = committed,
-                 .prompt_length = 1,
-                 .sampling = &sampling,
-                 .request = 0,
-                 .budget = budget,
-                 .tree = &tree,
-                 .status = absl::OkStatus()};
-  EXPECT_TRUE(drafter->Propose({&task, 1}).ok());
-  return tree.PathTokens(tree.size() - 1);
+  return Proposing(*drafter).Draft(committed, budget);
+}
+
+std::string Grown(const char* options, const std::vector<TokenId>& committed, const Asked& asked) {
+  const auto drafter = MakeDrafterOrDie(options, {});
+  return TreeText(Proposing(*drafter).DraftTree(committed, asked));
 }
 
 using Tokens = std::vector<TokenId>;
@@ -58,6 +52,28 @@ TEST(Ngram, StopsAtTheEndOfTheContext) {
 TEST(Ngram, DraftsNothingWithoutAMatch) {
   EXPECT_EQ(Drafted(kDefault, {1}, 4), Tokens{});
   EXPECT_EQ(Drafted(kDefault, {1, 2, 3}, 4), Tokens{});
+}
+
+constexpr char kTree[] = R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 3}})";
+
+constexpr char kPairs[] = R"({"type": "ngram", "ngram": {"max": 2, "branches": 2}})";
+
+TEST(NgramTree, PathsTakeTurnsTheLatestFirst) {
+  const Tokens text = {1, 2, 7, 7, 7, 1, 2, 8, 8, 8, 1, 2, 9, 9, 9, 1, 2};
+  EXPECT_EQ(Grown(kTree, text, {.budget = 1}), "9");
+  EXPECT_EQ(Grown(kTree, text, {.budget = 5}), "9(9) 8(8) 7");
+  EXPECT_EQ(Grown(R"({"type": "ngram", "ngram": {"branches": 2}})", text, {.budget = 5}), "9(9(9)) 8(8)");
+  EXPECT_EQ(Grown(kTree, text, {.budget = 9, .max_depth = 2}), "9(9) 8(8) 7(7)");
+}
+
+TEST(NgramTree, WhatPathsShareIsThereOnce) {
+  const Tokens text = {1, 2, 3, 4, 6, 0, 1, 2, 3, 4, 7, 0, 1, 2};
+  EXPECT_EQ(Grown(kPairs, text, {.budget = 6, .max_depth = 3}), "3(4(7 6))");
+}
+
+TEST(NgramTree, EqualContinuationsAreOnePath) {
+  const Tokens text = {1, 2, 5, 5, 1, 2, 6, 6, 1, 2, 6, 6, 1, 2};
+  EXPECT_EQ(Grown(kPairs, text, {.budget = 4, .max_depth = 2}), "6(6) 5(5)");
 }
 
 TEST(Ngram, RefusesAnEmptyRange) {

@@ -1,23 +1,45 @@
 #include "tests/support/proposing.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace forerun {
+namespace {
 
-std::vector<TokenId> Proposing::Draft(const std::vector<TokenId>& committed, int budget,
-                                      const Sampling& sampling) {
+std::string ChildrenText(const TokenTree& tree, int parent) {
+  std::string text;
+  for (const int child : tree.Children(parent)) {
+    const std::string below = ChildrenText(tree, child);
+    absl::StrAppend(&text, text.empty() ? "" : " ", tree.node(child).token);
+    if (!below.empty()) absl::StrAppend(&text, "(", below, ")");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TreeText(const TokenTree& tree) { return ChildrenText(tree, 0); }
+
+TokenTree Proposing::DraftTree(const std::vector<TokenId>& committed, const Asked& asked) {
   TokenTree tree(committed.back());
   DraftTask task{.state = state_.get(),
                  .committed = committed,
-                 .prompt_length = 1,
-                 .sampling = &sampling,
-                 .request = 3,
-                 .budget = budget,
-                 .max_depth = budget,
+                 .prompt_length = asked.prompt_length,
+                 .sampling = &asked.sampling,
+                 .request = asked.request,
+                 .budget = asked.budget,
+                 .max_depth = asked.max_depth,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_.Propose({&task, 1}).ok());
   EXPECT_TRUE(task.status.ok()) << task.status;
+  return tree;
+}
+
+std::vector<TokenId> Proposing::Draft(const std::vector<TokenId>& committed, int budget,
+                                      const Sampling& sampling) {
+  const TokenTree tree = DraftTree(committed, {.budget = budget, .max_depth = budget, .sampling = sampling});
+  EXPECT_TRUE(tree.is_chain());
   return tree.PathTokens(tree.size() - 1);
 }
 

@@ -3,17 +3,29 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/engine/drafter.h"
 
 namespace forerun {
 
+// What a drafter is asked; the rest of a DraftTask is fixed.
+struct Asked {
+  int budget = 4;
+  int max_depth = 1 << 20;
+  int prompt_length = 1;
+  Sampling sampling = {};
+  uint64_t request = 3;
+};
+
 class Proposing {
  public:
   explicit Proposing(Drafter& drafter) : drafter_(drafter), state_(*drafter.Open()) {}
 
-  // The chain proposed after `committed`, which may be any text; a failed test where there is an error.
+  // What is proposed after `committed`, which may be any text; a failed test where there is an error.
+  TokenTree DraftTree(const std::vector<TokenId>& committed, const Asked& asked);
+  // The same of a chain: its tokens.
   std::vector<TokenId> Draft(const std::vector<TokenId>& committed, int budget,
                              const Sampling& sampling = {});
 
@@ -21,5 +33,8 @@ class Proposing {
   Drafter& drafter_;
   std::unique_ptr<DrafterState> state_;
 };
+
+// "1(2 3(4))": the tokens below the root, children in order.
+std::string TreeText(const TokenTree& tree);
 
 }  // namespace forerun
