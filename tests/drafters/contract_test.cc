@@ -23,6 +23,9 @@ std::vector<ContractCase> ContractCases() {
   for (const DrafterInfo& info : ListDrafters())
     cases.push_back({info.key, std::string(R"({"type": ")") + info.key + R"("})"});
   cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
+  cases.push_back({"suffix_tree", R"({"type": "suffix", "suffix": {"branches": 0, "min_probability": 0}})"});
+  cases.push_back(
+      {"sam_frequent", R"({"type": "sam", "sam": {"min_match": 1, "continuation": "frequent"}})"});
   return cases;
 }
 

@@ -38,6 +38,10 @@ struct Strategy {
 constexpr Strategy kStrategies[] = {
     {"none", R"({"type": "none"})"},
     {"ngram", R"({"type": "ngram", "ngram": {"min": 1, "max": 3}})"},
+    {"ngram tree", R"({"type": "ngram", "ngram": {"branches": 4}})"},
+    {"suffix", R"({"type": "suffix"})"},
+    {"suffix tree", R"({"type": "suffix", "suffix": {"branches": 0, "factor": 4, "min_probability": 0}})"},
+    {"sam", R"({"type": "sam"})"},
     {"draft_model", R"({"type": "draft_model"})"},
     {"draft_model sampled", R"({"type": "draft_model", "sample": "sampled"})"},
     {"draft_model coupled", R"({"type": "draft_model", "sample": "coupled"})"},
