@@ -31,7 +31,8 @@ class BlockTable {
   int allocated() const;  // slots in held blocks
 
   // Slots for `rows` speculative rows at positions committed() ..: ResourceExhausted leaves the table as it
-  // was. Replaces an earlier reservation. The block that the first row falls into is made private first.
+  // was. Replaces an earlier reservation; the rows that both have keep what was written to them. The block
+  // that the first row falls into is made private first.
   absl::Status Reserve(int rows);
   KvSlot Slot(int position) const;  // any position below committed() + reserved()
 

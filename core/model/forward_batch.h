@@ -23,19 +23,25 @@ enum class WantedOutput : uint8_t {
 
 struct ForwardRow {
   TokenId token = 0;
-  int32_t parent = -1;  // index within the segment of the row it follows; -1: follows the committed context
+  int32_t parent = -1;  // the reserved row that it follows; -1: follows the committed context
   WantedOutput wanted = WantedOutput::kNone;
   TokenId target = 0;  // for kLogProbOf
   int32_t top_k = 0;   // for kTopK: at least 1
 };
 
 // Rows of one sequence. The caller has reserved a slot for each (row i writes the i-th reserved slot). Row
-// i's position is committed() + its depth. Parents come before children.
+// i's position is committed() + its depth. Parents come before children. A tree may be computed in parts: the
+// caller extends the reservation, and row i then writes the slot after the `written` ones and those of the
+// rows before it.
 struct ForwardSegment {
   BlockTable* table = nullptr;
   int32_t first_row = 0;
   int32_t num_rows = 0;
   bool causal = true;  // row i follows row i - 1; otherwise `parent` says
+  std::span<const int32_t> written =
+      {};  // parents of the reserved rows that earlier forwards wrote; not causal
+
+  int reserved_row(int row) const { return static_cast<int>(written.size()) + row; }
 };
 
 struct ForwardBatch {

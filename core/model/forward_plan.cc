@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/base/status_macros.h"
+#include "core/model/tree_parents.h"
 
 namespace forerun {
 namespace {
@@ -13,11 +14,13 @@ absl::Status CheckRows(const ForwardBatch& batch, int vocab_size) {
   int next = 0;
   for (const ForwardSegment& segment : batch.segments) {
     FORERUN_CHECK(segment.table != nullptr);
-    if (segment.first_row != next || segment.num_rows <= 0 || segment.num_rows > segment.table->reserved()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "forward batch: expected a segment from row ", next,
-          " with reserved slots for all rows, found rows ", segment.first_row, " to ",
-          segment.first_row + segment.num_rows, " and ", segment.table->reserved(), " reserved slots"));
+    if (segment.first_row != next || segment.num_rows <= 0 ||
+        segment.reserved_row(segment.num_rows) > segment.table->reserved()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("forward batch: expected a segment from row ", next,
+                       " with reserved slots for all rows, found rows ", segment.first_row, " to ",
+                       segment.first_row + segment.num_rows, " after ", segment.written.size(),
+                       " written ones and ", segment.table->reserved(), " reserved slots"));
     }
     next += segment.num_rows;
   }
@@ -50,24 +53,22 @@ void PlanCausal(const ForwardSegment& segment, ForwardPlan& plan) {
 absl::Status PlanTree(const ForwardBatch& batch, const ForwardSegment& segment, ForwardPlan& plan,
                       std::vector<std::pair<int, std::size_t>>& tail_offsets) {
   const int committed = segment.table->committed();
-  std::vector<int> depth(segment.num_rows);
-  for (int i = 0; i < segment.num_rows; ++i) {
-    const int parent = batch.rows[segment.first_row + i].parent;
-    if (parent < -1 || parent >= i) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "forward batch: tree row ", i, ": expected a parent from -1 to ", i - 1, ", found ", parent));
-    }
-    depth[i] = parent < 0 ? 0 : depth[parent] + 1;
+  FORERUN_ASSIGN_OR_RETURN(
+      const std::vector<int> parents,
+      TreeParents(segment, std::span(batch.rows).subspan(segment.first_row, segment.num_rows)));
+  const std::vector<int> depths = TreeDepths(parents);
+  for (std::size_t row = segment.written.size(); row < parents.size(); ++row) {
+    const int depth = depths[row];
     const std::size_t begin = plan.tails.size();
-    plan.tails.resize(begin + depth[i] + 1);
-    int ancestor = i;
-    for (int level = depth[i]; level >= 0; --level) {
+    plan.tails.resize(begin + depth + 1);
+    int ancestor = static_cast<int>(row);
+    for (int level = depth; level >= 0; --level) {
       plan.tails[begin + level] = segment.table->Slot(committed + ancestor);
-      ancestor = batch.rows[segment.first_row + ancestor].parent;
+      ancestor = parents[ancestor];
     }
-    plan.positions.push_back(committed + depth[i]);
+    plan.positions.push_back(committed + depth);
     tail_offsets.emplace_back(static_cast<int>(plan.attention.size()), begin);
-    plan.attention.push_back({segment.table->block_data().data(), committed, nullptr, depth[i] + 1});
+    plan.attention.push_back({segment.table->block_data().data(), committed, nullptr, depth + 1});
   }
   return absl::OkStatus();
 }
@@ -80,9 +81,9 @@ absl::StatusOr<ForwardPlan> PlanForward(const ForwardBatch& batch, int vocab_siz
   std::vector<std::pair<int, std::size_t>> tail_offsets;
   for (const ForwardSegment& segment : batch.segments) {
     for (int i = 0; i < segment.num_rows; ++i) {
-      plan.slots.push_back(segment.table->Slot(segment.table->committed() + i));
+      plan.slots.push_back(segment.table->Slot(segment.table->committed() + segment.reserved_row(i)));
     }
-    if (segment.causal) {
+    if (segment.causal && segment.written.empty()) {
       PlanCausal(segment, plan);
     } else {
       FORERUN_RETURN_IF_ERROR(PlanTree(batch, segment, plan, tail_offsets));

@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/base/status_macros.h"
 #include "core/model/top_tokens.h"
+#include "core/model/tree_parents.h"
 
 namespace forerun {
 namespace {
@@ -55,34 +56,15 @@ absl::StatusOr<TokenId> ReadSlot(const KvLayerView& layer, KvSlot slot, int posi
 // Natural logarithm in basic IEEE arithmetic, so that every machine has the same logits.
 double LogOf(double p) { return p == 0 ? -std::numeric_limits<double>::infinity() : -NegativeLog(p); }
 
-int Parent(const ForwardSegment& segment, std::span<const ForwardRow> rows, int row) {
-  return segment.causal ? row - 1 : rows[row].parent;
-}
-
-int Depth(const ForwardSegment& segment, std::span<const ForwardRow> rows, int row) {
-  int depth = 0;
-  for (int at = Parent(segment, rows, row); at >= 0; at = Parent(segment, rows, at)) ++depth;
-  return depth;
-}
-
-absl::Status CheckSegment(const ForwardSegment& segment, std::span<const ForwardRow> rows, int vocab_size,
-                          int context_length) {
-  if (segment.num_rows > segment.table->reserved()) {
-    return absl::InvalidArgumentError(absl::StrCat("table model: ", segment.num_rows,
-                                                   " rows, reserved slots: ", segment.table->reserved()));
+absl::Status CheckSegment(const ForwardSegment& segment, std::span<const ForwardRow> rows, int vocab_size) {
+  if (segment.reserved_row(segment.num_rows) > segment.table->reserved()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("table model: ", segment.num_rows, " rows after ", segment.written.size(),
+                     " written ones, reserved slots: ", segment.table->reserved()));
   }
-  for (int row = 0; row < segment.num_rows; ++row) {
-    if (rows[row].token < 0 || rows[row].token >= vocab_size) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("table model: token ", rows[row].token, " of ", vocab_size));
-    }
-    if (!segment.causal && (rows[row].parent < -1 || rows[row].parent >= row)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("table model: row ", row, " has parent ", rows[row].parent));
-    }
-    if (segment.table->committed() + Depth(segment, rows, row) >= context_length) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("table model: row ", row, " lies beyond ", context_length));
+  for (const ForwardRow& row : rows) {
+    if (row.token < 0 || row.token >= vocab_size) {
+      return absl::InvalidArgumentError(absl::StrCat("table model: token ", row.token, " of ", vocab_size));
     }
   }
   return absl::OkStatus();
@@ -105,17 +87,16 @@ std::vector<float> TableModel::Logits(std::span<const TokenId> context) const {
   return logits;
 }
 
-absl::StatusOr<std::vector<TokenId>> TableModel::ReadContext(const ForwardSegment& segment,
-                                                             std::span<const ForwardRow> rows,
-                                                             int row) const {
+absl::StatusOr<std::vector<TokenId>> TableModel::ReadContext(const BlockTable& table,
+                                                             std::span<const int> parents, int row,
+                                                             int depth) const {
   std::vector<TokenId> reversed;
-  const int committed = segment.table->committed();
-  int position = committed + Depth(segment, rows, row);
+  int position = table.committed() + depth;
   for (int at = row; position >= 0 && static_cast<int>(reversed.size()) < table_.order(); --position) {
-    const KvSlot slot = segment.table->Slot(at >= 0 ? committed + at : position);
+    const KvSlot slot = table.Slot(at >= 0 ? table.committed() + at : position);
     FORERUN_ASSIGN_OR_RETURN(const TokenId token, ReadSlot(layer_, slot, position, vocab_size()));
     reversed.push_back(token);
-    if (at >= 0) at = Parent(segment, rows, at);
+    if (at >= 0) at = parents[at];
   }
   std::reverse(reversed.begin(), reversed.end());
   return reversed;
@@ -150,24 +131,38 @@ RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> con
   return output;
 }
 
+absl::Status TableModel::ForwardSegmentRows(const ForwardBatch& batch, const ForwardSegment& segment,
+                                            ForwardResult& result) const {
+  const std::span<const ForwardRow> rows = std::span(batch.rows).subspan(segment.first_row, segment.num_rows);
+  FORERUN_RETURN_IF_ERROR(CheckSegment(segment, rows, vocab_size()));
+  FORERUN_ASSIGN_OR_RETURN(const std::vector<int> parents, TreeParents(segment, rows));
+  const std::vector<int> depths = TreeDepths(parents);
+  const BlockTable& table = *segment.table;
+  for (int i = 0; i < segment.num_rows; ++i) {
+    const int row = segment.reserved_row(i);
+    const int position = table.committed() + depths[row];
+    if (position >= context_length_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("table model: row ", i, " lies beyond ", context_length_));
+    }
+    WriteSlot(layer_, table.Slot(table.committed() + row),
+              {.token = static_cast<float>(rows[i].token), .position = static_cast<float>(position)});
+  }
+  for (int i = 0; i < segment.num_rows; ++i) {
+    const int row = segment.reserved_row(i);
+    FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> context,
+                             ReadContext(table, parents, row, depths[row]));
+    result.rows[segment.first_row + i] = Output(rows[i], context, batch.shortlist);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ForwardResult> TableModel::Forward(const ForwardBatch& batch) {
   const auto start = std::chrono::steady_clock::now();
   ForwardResult result;
   result.rows.resize(batch.rows.size());
   for (const ForwardSegment& segment : batch.segments) {
-    const std::span<const ForwardRow> rows =
-        std::span(batch.rows).subspan(segment.first_row, segment.num_rows);
-    FORERUN_RETURN_IF_ERROR(CheckSegment(segment, rows, vocab_size(), context_length_));
-    const int committed = segment.table->committed();
-    for (int row = 0; row < segment.num_rows; ++row) {
-      const Content content = {.token = static_cast<float>(rows[row].token),
-                               .position = static_cast<float>(committed + Depth(segment, rows, row))};
-      WriteSlot(layer_, segment.table->Slot(committed + row), content);
-    }
-    for (int row = 0; row < segment.num_rows; ++row) {
-      FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> context, ReadContext(segment, rows, row));
-      result.rows[segment.first_row + row] = Output(rows[row], context, batch.shortlist);
-    }
+    FORERUN_RETURN_IF_ERROR(ForwardSegmentRows(batch, segment, result));
   }
   ++counters_.forwards;
   counters_.rows += static_cast<int64_t>(batch.rows.size());

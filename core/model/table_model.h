@@ -28,8 +28,11 @@ class TableModel final : public Model {
   std::vector<float> Logits(std::span<const TokenId> context) const;
 
  private:
-  absl::StatusOr<std::vector<TokenId>> ReadContext(const ForwardSegment& segment,
-                                                   std::span<const ForwardRow> rows, int row) const;
+  absl::Status ForwardSegmentRows(const ForwardBatch& batch, const ForwardSegment& segment,
+                                  ForwardResult& result) const;
+  // Up to the reserved row `row`, read back from the slots.
+  absl::StatusOr<std::vector<TokenId>> ReadContext(const BlockTable& table, std::span<const int> parents,
+                                                   int row, int depth) const;
   RowOutput Output(const ForwardRow& row, std::span<const TokenId> context, const Shortlist* shortlist) const;
 
   ContextTable table_;

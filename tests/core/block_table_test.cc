@@ -111,6 +111,20 @@ TEST_F(BlockTableTest, ReserveReplacesAnEarlierReservation) {
   ExpectHolds(table, expected);
 }
 
+TEST_F(BlockTableTest, AReservationThatGrowsKeepsWhatWasWritten) {
+  BlockTable table(*pool_, layout_id_);
+  Append(table, 5, 100);
+  const BlockTable fork = table.Fork();  // the first block is shared when it grows
+  Fill(table, 9, 500);
+  ASSERT_TRUE(table.Reserve(30).ok());
+  for (int row = 9; row < 30; ++row) codec_.Write(table.Slot(5 + row), 500 + row);
+  table.Commit(std::vector<int>{1, 8, 9, 29});
+  std::vector<uint32_t> expected = Range(100, 5);
+  for (const uint32_t token : {501, 508, 509, 529}) expected.push_back(token);
+  ExpectHolds(table, expected);
+  ExpectHolds(fork, Range(100, 5));
+}
+
 TEST_F(BlockTableTest, TruncateFreesWholeBlocks) {
   BlockTable table(*pool_, layout_id_);
   Append(table, 50, 100);

@@ -64,6 +64,26 @@ TEST_F(TableModelTest, ATreeAnswersByItsPathsAndCommitsOne) {
   EXPECT_EQ(next->rows[0].logits, model_.Logits(std::vector<TokenId>{4, 2, 3}));
 }
 
+TEST_F(TableModelTest, ATreeInPartsAnswersByItsPaths) {
+  ASSERT_TRUE(Forward(table_, {Full(1), Full(2)}).ok());
+  table_.CommitAll();
+  ASSERT_TRUE(Forward(table_, {Full(3), Full(4)}, false).ok());
+  const int32_t written[] = {-1, -1};
+  ASSERT_TRUE(table_.Reserve(5).ok());
+  const auto result =
+      model_.Forward({{Full(0, 1), Full(2, 2), Full(1, 0)}, {{&table_, 0, 3, false, written}}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->rows[0].logits, model_.Logits(std::vector<TokenId>{2, 4, 0}));
+  EXPECT_EQ(result->rows[1].logits, model_.Logits(std::vector<TokenId>{4, 0, 2}));
+  EXPECT_EQ(result->rows[2].logits, model_.Logits(std::vector<TokenId>{2, 3, 1}));
+  // Not causal, and no more rows than slots.
+  EXPECT_EQ(model_.Forward({{Full(0)}, {{&table_, 0, 1, true, written}}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(table_.Reserve(2).ok());
+  EXPECT_EQ(model_.Forward({{Full(0, 1)}, {{&table_, 0, 1, false, written}}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(TableModelTest, NoticesSlotsThatWereNotMoved) {
   ASSERT_TRUE(Forward(table_, {Full(1), Full(2)}).ok());
   table_.CommitAll();

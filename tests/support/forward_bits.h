@@ -21,8 +21,8 @@ std::string CompareChunks(Model& model, KvPool& pool, std::span<const TokenId> t
 std::string CompareWidths(Model& model, KvPool& pool, std::span<const TokenId> tokens,
                           const std::vector<std::vector<float>>& alone, int context, int most_rows);
 // A random tree after `context` tokens, its rows in random (topological) order so that siblings and paths
-// fall into any slots; each node against its path computed alone; then a random path is committed and
-// decoding goes on.
+// fall into any slots; each node against its path computed alone; the same with a few rows a forward; then a
+// random path is committed and decoding goes on.
 std::string CompareRandomTree(Model& model, KvPool& pool, std::span<const TokenId> tokens,
                               const std::vector<std::vector<float>>& alone, int context, int nodes,
                               uint64_t seed);

@@ -53,14 +53,14 @@ double MeanNll(Model& model, KvPool& pool, std::span<const TokenId> tokens, int 
 }
 
 std::vector<RowOutput> ForwardTree(Model& model, BlockTable& table, std::span<const TokenId> tokens,
-                                   std::span<const int> parents) {
+                                   std::span<const int> parents, int written) {
   const int rows = static_cast<int>(tokens.size());
   FORERUN_CHECK(table.Reserve(rows).ok());
   ForwardBatch batch;
-  for (int i = 0; i < rows; ++i) {
+  for (int i = written; i < rows; ++i) {
     batch.rows.push_back({.token = tokens[i], .parent = parents[i], .wanted = WantedOutput::kFull});
   }
-  batch.segments.push_back({&table, 0, rows, false});
+  batch.segments.push_back({&table, 0, rows - written, false, parents.first(written)});
   return RunBatch(model, batch);
 }
 

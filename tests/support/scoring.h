@@ -17,9 +17,9 @@ std::vector<RowOutput> Feed(Model& model, BlockTable& table, std::span<const Tok
 double MeanNll(Model& model, KvPool& pool, std::span<const TokenId> tokens, int chunk = 512);
 
 // The rows of a tree: parents[i] < i, -1 after the committed context. Rows stay reserved, nothing is
-// committed.
+// committed. The first `written` are in the cache from calls before and are not computed again.
 std::vector<RowOutput> ForwardTree(Model& model, BlockTable& table, std::span<const TokenId> tokens,
-                                   std::span<const int> parents);
+                                   std::span<const int> parents, int written = 0);
 
 // The same bits, not merely the same numbers.
 bool SameBits(const std::vector<float>& a, const std::vector<float>& b);
