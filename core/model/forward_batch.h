@@ -17,6 +17,7 @@ enum class WantedOutput : uint8_t {
   kArgmax,       // RowOutput::argmax and best_logit
   kBestLogProb,  // those, and RowOutput::log_prob of the best
   kTopK,         // RowOutput::top, argmax and best_logit
+  kTopKLogProb,  // those, and RowOutput::log_prob of the best
   kLogProbOf,    // RowOutput::log_prob of `target`
   kFull,         // RowOutput::logits
 };
@@ -26,7 +27,7 @@ struct ForwardRow {
   int32_t parent = -1;  // the reserved row that it follows; -1: follows the committed context
   WantedOutput wanted = WantedOutput::kNone;
   TokenId target = 0;  // for kLogProbOf
-  int32_t top_k = 0;   // for kTopK: at least 1
+  int32_t top_k = 0;   // for kTopK and kTopKLogProb: at least 1
 };
 
 // Rows of one sequence. The caller has reserved a slot for each (row i writes the i-th reserved slot). Row
@@ -63,7 +64,7 @@ struct RowOutput {
   float best_logit = 0;
   double log_prob = 0;           // natural log, of the unwarped distribution
   std::vector<float> logits;     // [vocab] for kFull; minus infinity outside the shortlist
-  std::vector<ScoredToken> top;  // for kTopK: the best ones, best first; ties: lower ids first
+  std::vector<ScoredToken> top;  // for kTopK and kTopKLogProb: best first; ties: lower ids first
 };
 
 struct ForwardResult {

@@ -30,13 +30,16 @@ double MergeLogSumExp(double a, double b) {
   return high + std::log(std::exp(a - high) + std::exp(b - high));
 }
 
+bool WantsTop(WantedOutput wanted) {
+  return wanted == WantedOutput::kTopK || wanted == WantedOutput::kTopKLogProb;
+}
+bool WantsBestLogProb(WantedOutput wanted) {
+  return wanted == WantedOutput::kBestLogProb || wanted == WantedOutput::kTopKLogProb;
+}
 bool WantsBest(WantedOutput wanted) {
-  return wanted == WantedOutput::kArgmax || wanted == WantedOutput::kBestLogProb ||
-         wanted == WantedOutput::kTopK;
+  return wanted == WantedOutput::kArgmax || WantsBestLogProb(wanted) || WantsTop(wanted);
 }
-bool WantsSum(WantedOutput wanted) {
-  return wanted == WantedOutput::kLogProbOf || wanted == WantedOutput::kBestLogProb;
-}
+bool WantsSum(WantedOutput wanted) { return wanted == WantedOutput::kLogProbOf || WantsBestLogProb(wanted); }
 
 // The token of the head's output `index`.
 TokenId TokenOf(const Shortlist* shortlist, int64_t index) {
@@ -95,7 +98,7 @@ absl::Status Transformer::Head(const ForwardBatch& batch, const ForwardPlan& pla
   for (int64_t i = 0; i < wanted; ++i) {
     RowOutput& out = result.rows[plan.wanted_rows[i]];
     const WantedOutput what = batch.rows[plan.wanted_rows[i]].wanted;
-    if (what == WantedOutput::kBestLogProb) out.log_prob = out.best_logit;
+    if (WantsBestLogProb(what)) out.log_prob = out.best_logit;
     if (WantsSum(what)) out.log_prob -= log_sum_exp[i];
   }
   return absl::OkStatus();
@@ -140,7 +143,7 @@ void Transformer::ReduceLogits(const ForwardBatch& batch, const ForwardPlan& pla
     if (WantsBest(row.wanted)) {
       for (int64_t piece = 0; piece * kHeadPiece < outputs; ++piece) {
         const int64_t index = piece * kHeadPiece + best[piece * wanted + i];
-        if (row.wanted == WantedOutput::kTopK) {
+        if (WantsTop(row.wanted)) {
           OfferPiece(batch.shortlist, logits, first_output, outputs, piece, index, row.top_k, out.top);
         }
         if (out.argmax < 0 || logits[index] > out.best_logit) {

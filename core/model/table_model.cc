@@ -117,9 +117,9 @@ RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> con
     }
     logits = std::move(kept);
   }
-  if (row.wanted == WantedOutput::kTopK) output.top = BestTokens(logits, row.top_k);
-  if (row.wanted == WantedOutput::kArgmax || row.wanted == WantedOutput::kBestLogProb ||
-      row.wanted == WantedOutput::kTopK) {
+  const bool wants_top = row.wanted == WantedOutput::kTopK || row.wanted == WantedOutput::kTopKLogProb;
+  if (wants_top) output.top = BestTokens(logits, row.top_k);
+  if (wants_top || row.wanted == WantedOutput::kArgmax || row.wanted == WantedOutput::kBestLogProb) {
     output.argmax = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
     output.best_logit = logits[output.argmax];
     output.log_prob = mass == 0 ? output.best_logit : output.best_logit - LogOf(mass);

@@ -61,13 +61,18 @@ std::vector<RowOutput> Outputs(Model& model, KvPool& pool, const ForwardRow& wan
 
 void ExpectTopOfFull(Model& model, KvPool& pool, const Shortlist* shortlist) {
   const auto full = Outputs(model, pool, {.wanted = WantedOutput::kFull}, shortlist);
+  const auto best = Outputs(model, pool, {.wanted = WantedOutput::kBestLogProb}, shortlist);
   for (const int k : {1, 8, 40}) {
     const auto top = Outputs(model, pool, {.wanted = WantedOutput::kTopK, .top_k = k}, shortlist);
+    const auto scored = Outputs(model, pool, {.wanted = WantedOutput::kTopKLogProb, .top_k = k}, shortlist);
     ASSERT_EQ(top.size(), full.size());
     for (std::size_t row = 0; row < top.size(); ++row) {
       EXPECT_EQ(top[row].top, Sorted(full[row].logits, k)) << "k " << k << ", row " << row;
       EXPECT_EQ(top[row].argmax, top[row].top[0].token);
       EXPECT_EQ(top[row].best_logit, top[row].top[0].logit);
+      EXPECT_EQ(scored[row].top, top[row].top);
+      EXPECT_EQ(scored[row].argmax, top[row].argmax);
+      EXPECT_EQ(scored[row].log_prob, best[row].log_prob);
     }
   }
 }
