@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/base/types.h"
+#include "core/engine/features.h"
 #include "core/kv/block_table.h"
 #include "core/model/forward_batch.h"
 #include "core/sampling/sampling.h"
@@ -48,6 +49,9 @@ struct DraftTask {
   // The target's own pages of committed[0 .. size - 1): a drafter that runs the target forks them. Null while
   // the prompt is being prefilled.
   const BlockTable* target_table = nullptr;
+  // The target's hidden states at every row that was committed since the drafter was last asked, prompt rows
+  // included; null where the drafter asked for none, or there are none.
+  const Features* features = nullptr;
   TokenTree* tree = nullptr;  // in: the root alone; out: the proposal
   absl::Status status;        // out: an error ends this request, the others go on
 };
@@ -61,6 +65,9 @@ class Drafter {
   virtual bool chains_only() const { return true; }
   // How many of the target's best tokens it wants of every verified row; 0: no evidence.
   virtual int evidence_top_k() const { return 0; }
+  // Which hidden states of the target it reads (ForwardBatch::taps); none: it has no need of any. With some,
+  // it is called before every target forward of its sequences.
+  virtual std::vector<int> taps() const { return {}; }
   // What every table must say of it, such as "shortlist 32768 of 151936"; empty: nothing.
   virtual std::string note() const { return ""; }
   virtual absl::StatusOr<std::unique_ptr<DrafterState>> Open() = 0;

@@ -47,11 +47,12 @@ void EngineStep::PlanPrefilling(const std::vector<std::unique_ptr<Sequence>>& ac
   }
 }
 
-// Drafters are asked for a tree, to catch up with a prompt, or to look at evidence.
+// Drafters are asked for a tree, to catch up with a prompt, or to look at what came of the last forward.
 bool EngineStep::Asked(const Work& work) {
   const Request& request = work.sequence->request();
   return work.sequence->speculates() &&
-         (work.budget > 0 || !work.verifies() || request.drafter->evidence_top_k() > 0);
+         (work.budget > 0 || !work.verifies() || request.drafter->evidence_top_k() > 0 ||
+          !request.drafter->taps().empty());
 }
 
 absl::Status EngineStep::Propose() {
@@ -79,12 +80,14 @@ absl::Status EngineStep::Propose() {
                        .max_depth = work.budget > 0 ? sequence.max_depth() : 0,
                        .evidence = work.verifies() ? sequence.evidence() : std::span<const EvidenceRow>(),
                        .target_table = work.verifies() ? &sequence.table() : nullptr,
+                       .features = sequence.features(),
                        .tree = &work.tree,
                        .status = absl::OkStatus()});
       owners.push_back(&work);
     }
     FORERUN_RETURN_IF_ERROR(drafter->Propose(tasks));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
+      owners[i]->sequence->ClearFeatures();
       FORERUN_CHECK(tasks[i].tree->num_drafted() <= tasks[i].budget);
       FORERUN_CHECK(tasks[i].tree->max_depth() <= tasks[i].max_depth);
       if (!tasks[i].status.ok()) owners[i]->sequence->Fail(tasks[i].status);
@@ -114,8 +117,13 @@ void EngineStep::PlaceWork(Work& work) {
   const Request& request = sequence.request();
   const bool argmax_will_do = request.sampling.plain_argmax() && !request.want_log_probs;
   const int top_k = sequence.evidence_top_k();
+  const std::vector<int> taps = sequence.taps();
+  for (const int tap : taps) {
+    if (std::find(batch_.taps.begin(), batch_.taps.end(), tap) == batch_.taps.end())
+      batch_.taps.push_back(tap);
+  }
   for (int i = 0; i < work.rows; ++i) {
-    ForwardRow row;
+    ForwardRow row{.tapped = !taps.empty()};
     if (work.verifies()) {
       row.token = work.tree.node(i).token;
       row.parent = work.tree.node(i).parent;
@@ -144,11 +152,16 @@ void EngineStep::VerifyAndCommit(StepResult& result) {
     if (work.verifies()) {
       Verify(work, result);
     } else {
-      work.sequence->table().CommitAll();
+      work.sequence->CommitPrefill(StatesOf(work));
       work.sequence->AddPrefillSeconds(before_verify * work.rows / batch_.rows.size());
       result.prefill_rows += work.rows;
     }
   }
+}
+
+TappedRows EngineStep::StatesOf(const Work& work) const {
+  const std::vector<int> taps = work.sequence->taps();
+  return taps.empty() ? TappedRows() : TappedRows(batch_, outputs_, taps, work.first_row);
 }
 
 void EngineStep::Verify(Work& work, StepResult& result) {
@@ -176,7 +189,7 @@ void EngineStep::Verify(Work& work, StepResult& result) {
   Verdict verdict = request.verifier->Verify(work.tree, target, randoms);
   record.sample_seconds = Lap();
   record.examined = std::move(verdict.examined);
-  sequence.Apply(work.tree, verdict, node_outputs, record);
+  sequence.Apply(work.tree, verdict, node_outputs, StatesOf(work), record);
   record.other_seconds += Lap();
   sequence.AddDecodeSeconds(record.seconds());
   result.rounds.push_back(std::move(record));

@@ -44,6 +44,7 @@ class EngineStep {
   void PlanPrefilling(const std::vector<std::unique_ptr<Sequence>>& active, int& rows_left);
   static bool Asked(const Work& work);
   void PlaceWork(Work& work);
+  TappedRows StatesOf(const Work& work) const;
   void Verify(Work& work, StepResult& result);
   double Lap();  // seconds since the last lap
 

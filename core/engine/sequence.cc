@@ -1,6 +1,7 @@
 #include "core/engine/sequence.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "core/engine/target_rows.h"
@@ -25,7 +26,7 @@ Sequence::Sequence(Request request, KvPool& pool, int layout_id, int context_len
 }
 
 void Sequence::Apply(const TokenTree& tree, const Verdict& verdict, std::span<const RowOutput> node_outputs,
-                     RoundRecord& record) {
+                     const TappedRows& node_states, RoundRecord& record) {
   const int accepted = static_cast<int>(verdict.accepted.size());
   std::optional<FinishReason> reason;
   int parent = 0;  // the node whose row gave the next token
@@ -46,7 +47,9 @@ void Sequence::Apply(const TokenTree& tree, const Verdict& verdict, std::span<co
   // The last emitted token stays without key and value, whether it came from the draft or from the target.
   const std::span<const int> committed = std::span(verdict.accepted).first(emitted - 1);
   if (evidence_top_k() > 0) KeepEvidence(tree, committed, node_outputs);
-  CommitPath(tree, committed);
+  std::vector<int> rows{0};
+  rows.insert(rows.end(), committed.begin(), committed.end());
+  CommitRows(rows, tree.is_chain(), node_states);
 
   ++result_.rounds;
   result_.drafted += record.drafted;
@@ -57,14 +60,20 @@ void Sequence::Apply(const TokenTree& tree, const Verdict& verdict, std::span<co
   }
 }
 
-void Sequence::CommitPath(const TokenTree& tree, std::span<const int> nodes) {
-  if (tree.is_chain()) {
-    table_.CommitFirst(1 + static_cast<int>(nodes.size()));
-    return;
+void Sequence::CommitPrefill(const TappedRows& states) {
+  std::vector<int> rows(table_.reserved());
+  std::iota(rows.begin(), rows.end(), 0);
+  CommitRows(rows, /*in_order=*/true, states);
+}
+
+// `in_order`: the rows are the first reserved ones, so that nothing needs to move.
+void Sequence::CommitRows(std::span<const int> rows, bool in_order, const TappedRows& states) {
+  if (!states.empty()) states.AddTo(features_, table_.committed(), rows);
+  if (in_order) {
+    table_.CommitFirst(static_cast<int>(rows.size()));
+  } else {
+    table_.Commit(rows);
   }
-  std::vector<int> rows{0};
-  rows.insert(rows.end(), nodes.begin(), nodes.end());
-  table_.Commit(rows);
 }
 
 // Called once the emitted tokens are in tokens_ and before their keys and values are committed.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/engine/features.h"
 #include "core/engine/request.h"
 #include "core/engine/round_record.h"
 #include "core/engine/stop_checker.h"
@@ -42,11 +43,18 @@ class Sequence {
   }
   int evidence_top_k() const { return speculates() ? request_.drafter->evidence_top_k() : 0; }
   std::span<const EvidenceRow> evidence() const { return evidence_; }  // of the last verified tree
+  std::vector<int> taps() const { return speculates() ? request_.drafter->taps() : std::vector<int>(); }
+  // Of the rows committed since the last ClearFeatures(); null where there are none.
+  const Features* features() const { return features_.rows > 0 ? &features_ : nullptr; }
+  void ClearFeatures() { features_ = Features(); }
 
   // Emits the verdict's tokens up to the one that ends the request, commits their keys and values, and fills
-  // the record's counts. `node_outputs`: [nodes] of the forward, for log-probabilities.
+  // the record's counts. `node_outputs`: [nodes] of the forward, for log-probabilities; `node_states`: of the
+  // nodes.
   void Apply(const TokenTree& tree, const Verdict& verdict, std::span<const RowOutput> node_outputs,
-             RoundRecord& record);
+             const TappedRows& node_states, RoundRecord& record);
+  // Commits the reserved rows, which are the prompt's next ones.
+  void CommitPrefill(const TappedRows& states);
   void AddPrefillSeconds(double seconds) { result_.prefill_seconds += seconds; }
   void AddDecodeSeconds(double seconds) { result_.decode_seconds += seconds; }
   void Fail(absl::Status status);
@@ -58,7 +66,7 @@ class Sequence {
   std::unique_ptr<DrafterState> drafter_state;
 
  private:
-  void CommitPath(const TokenTree& tree, std::span<const int> nodes);
+  void CommitRows(std::span<const int> rows, bool in_order, const TappedRows& states);
   void KeepEvidence(const TokenTree& tree, std::span<const int> committed,
                     std::span<const RowOutput> node_outputs);
 
@@ -68,6 +76,7 @@ class Sequence {
   StopChecker stop_;
   RequestResult result_;
   std::vector<EvidenceRow> evidence_;
+  Features features_;
   bool finished_ = false;
 };
 

@@ -26,8 +26,9 @@ struct ForwardRow {
   TokenId token = 0;
   int32_t parent = -1;  // the reserved row that it follows; -1: follows the committed context
   WantedOutput wanted = WantedOutput::kNone;
-  TokenId target = 0;  // for kLogProbOf
-  int32_t top_k = 0;   // for kTopK and kTopKLogProb: at least 1
+  TokenId target = 0;   // for kLogProbOf
+  int32_t top_k = 0;    // for kTopK and kTopKLogProb: at least 1
+  bool tapped = false;  // ForwardResult::taps keeps its hidden states
 };
 
 // Rows of one sequence. The caller has reserved a slot for each (row i writes the i-th reserved slot). Row
@@ -51,6 +52,10 @@ struct ForwardBatch {
   // Null: the whole vocabulary. Otherwise made by this model, and only its words have logits: the others are
   // as if theirs were minus infinity. A row that wants kLogProbOf is a broken invariant then.
   const Shortlist* shortlist = nullptr;
+  // Which hidden states are kept of tapped rows, of a model with L layers: i < L: the residual stream as it
+  // enters layer i; L: before the final norm; L + 1: after it, what the head reads. InvalidArgument where the
+  // model has no such state. Changes no bit of any other result.
+  std::vector<int> taps = {};
 };
 
 struct ScoredToken {
@@ -68,7 +73,8 @@ struct RowOutput {
 };
 
 struct ForwardResult {
-  std::vector<RowOutput> rows;  // [batch rows]
+  std::vector<RowOutput> rows;           // [batch rows]
+  std::vector<std::vector<float>> taps;  // [batch taps], each [tapped rows in the batch's order, width]
 };
 
 }  // namespace forerun

@@ -63,7 +63,11 @@ absl::Status Transformer::Head(const ForwardBatch& batch, const ForwardPlan& pla
     std::copy(row, row + config_.width, act_.stream.data() + i * config_.width);
   }
   NormalizeFor({&weights_.head}, act_.stream, weights_.output_norm, wanted, true, act_.normed);
+  return Logits(batch, plan, result);
+}
 
+absl::Status Transformer::Logits(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result) {
+  const int64_t wanted = static_cast<int64_t>(plan.wanted_rows.size());
   const PackedMatrix& head = batch.shortlist == nullptr ? weights_.head.matrix : batch.shortlist->rows;
   const int64_t all_slices = (head.outputs + kSlice - 1) / kSlice;
   const int64_t fitting = static_cast<int64_t>(kLogitBytes / (sizeof(float) * kSlice * wanted));

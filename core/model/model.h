@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/kv/kv_layout.h"
+#include "core/model/backbone.h"
 #include "core/model/forward_batch.h"
 #include "core/model/shortlist.h"
 
@@ -30,6 +31,8 @@ class Model {
   // its own context alone, bit for bit.
   virtual absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) = 0;
   virtual Counters counters() const = 0;
+  // Null where the model has no hidden states: no head can draft for it.
+  virtual Backbone* backbone() { return nullptr; }
   // For ForwardBatch::shortlist. `ids`: ascending, at least one, all in the vocabulary.
   virtual std::shared_ptr<const Shortlist> MakeShortlist(std::vector<TokenId> ids) {
     auto shortlist = std::make_shared<Shortlist>();

@@ -159,6 +159,10 @@ absl::Status TableModel::ForwardSegmentRows(const ForwardBatch& batch, const For
 
 absl::StatusOr<ForwardResult> TableModel::Forward(const ForwardBatch& batch) {
   const auto start = std::chrono::steady_clock::now();
+  if (!batch.taps.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("table model: taps: expected none, found ", batch.taps.size()));
+  }
   ForwardResult result;
   result.rows.resize(batch.rows.size());
   for (const ForwardSegment& segment : batch.segments) {

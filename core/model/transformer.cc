@@ -28,14 +28,21 @@ absl::StatusOr<ForwardResult> Transformer::Forward(const ForwardBatch& batch) {
   if (batch.rows.empty()) return result;
   FORERUN_ASSIGN_OR_RETURN(const ForwardPlan plan,
                            PlanForward(batch, config_.vocab_size, config_.context_length));
+  FORERUN_RETURN_IF_ERROR(CheckTaps(batch));
+  result.taps.resize(batch.taps.size());
   Resize(static_cast<int>(batch.rows.size()));
   global_rope_.Cover(plan.max_position + 1);
   if (config_.window != 0) local_rope_.Cover(plan.max_position + 1);
-  Embed(batch);
+  std::vector<TokenId> tokens;
+  for (const ForwardRow& row : batch.rows) tokens.push_back(row.token);
+  Embed(tokens, act_.stream.data());
   for (int layer = 0; layer < config_.layers; ++layer) {
+    KeepTap(batch, layer, result);
     Attend(layer, plan);
     FeedForward(layer);
   }
+  KeepTap(batch, config_.layers, result);
+  KeepTap(batch, config_.layers + 1, result);
   if (!plan.wanted_rows.empty()) FORERUN_RETURN_IF_ERROR(Head(batch, plan, result));
   ++counters_.forwards;
   counters_.rows += rows_;
@@ -55,16 +62,16 @@ void Transformer::Resize(int rows) {
   Grown(act_.added, n * config_.width);
 }
 
-void Transformer::Embed(const ForwardBatch& batch) {
+void Transformer::Embed(std::span<const TokenId> tokens, float* x) const {
   const GgufTensor& table = *weights_.embedding;
   const std::size_t row_bytes = RowBytes(table.type, config_.width);
   const float scale = config_.traits.scale_embeddings ? std::sqrt(static_cast<float>(config_.width)) : 1.0f;
-  for (int row = 0; row < rows_; ++row) {
-    float* x = act_.stream.data() + static_cast<std::size_t>(row) * config_.width;
-    DequantizeRow(table.type, table.data.data() + batch.rows[row].token * row_bytes, config_.width, x);
+  for (const TokenId token : tokens) {
+    DequantizeRow(table.type, table.data.data() + token * row_bytes, config_.width, x);
     if (scale != 1.0f) {
       for (int i = 0; i < config_.width; ++i) x[i] *= scale;
     }
+    x += config_.width;
   }
 }
 

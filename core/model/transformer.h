@@ -6,6 +6,7 @@
 
 #include "core/formats/gguf_file.h"
 #include "core/model/architecture.h"
+#include "core/model/backbone.h"
 #include "core/model/forward_plan.h"
 #include "core/model/fusion.h"
 #include "core/model/model.h"
@@ -28,7 +29,7 @@ struct ModelMatrix {
   int64_t multiply_adds() const { return outputs * columns; }  // of one row
 };
 
-class Transformer final : public Model {
+class Transformer final : public Model, public Backbone {
  public:
   // `kernels` and `threads` outlive the model. `file` stays mapped: the embedding's rows are read from it.
   Transformer(GgufFile file, ModelConfig config, ModelWeights weights, Numerics numerics, int layout_id,
@@ -44,6 +45,15 @@ class Transformer final : public Model {
   // Changes no bit of any result.
   void SetFusion(const Fusion& fusion) { fusion_ = fusion; }
   std::shared_ptr<const Shortlist> MakeShortlist(std::vector<TokenId> ids) override;
+
+  Backbone* backbone() override { return this; }
+  int width() const override { return config_.width; }
+  int layers() const override { return config_.layers; }
+  void Embed(std::span<const TokenId> tokens, float* x) const override;
+  absl::StatusOr<std::vector<RowOutput>> HeadOutputs(std::span<const float> hidden,
+                                                     std::span<const ForwardRow> rows) override;
+  const Kernels& kernels() const override { return kernels_; }
+  ThreadPool& threads() const override { return threads_; }
 
  private:
   // The rows on their way through the layers, reused from call to call.
@@ -61,10 +71,13 @@ class Transformer final : public Model {
   };
 
   void Resize(int rows);
-  void Embed(const ForwardBatch& batch);
+  absl::Status CheckTaps(const ForwardBatch& batch) const;
+  void KeepTap(const ForwardBatch& batch, int tap, ForwardResult& result);
   void Attend(int layer, const ForwardPlan& plan);
   void FeedForward(int layer);
   absl::Status Head(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
+  // The logits of the wanted rows, whose normed states are the first rows of act_.normed.
+  absl::Status Logits(const ForwardBatch& batch, const ForwardPlan& plan, ForwardResult& result);
   absl::Status NotFinite(const ForwardBatch& batch, const ForwardPlan& plan, int64_t first_output,
                          int64_t outputs, int64_t stride) const;
   void OfferPiece(const Shortlist* shortlist, const float* logits, int64_t first_output, int64_t outputs,

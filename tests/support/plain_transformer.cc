@@ -48,7 +48,8 @@ class PlainTransformer {
     epsilon_ = *file.GetF32(Key("attention.layer_norm_rms_epsilon"));
   }
 
-  std::vector<Vector> Logits(std::span<const TokenId> tokens) const {
+  PlainForward Run(std::span<const TokenId> tokens) const {
+    PlainForward result;
     const Matrix embedding = Read("token_embd.weight");
     std::vector<Vector> stream;
     for (const TokenId token : tokens) {
@@ -58,14 +59,19 @@ class PlainTransformer {
     }
     for (int layer = 0; layer < layers_; ++layer) {
       const std::string prefix = absl::StrCat("blk.", layer, ".");
+      result.states.push_back(stream);
       Attention(layer, prefix, stream);
       FeedForward(prefix, stream);
     }
     const Matrix head = Has("output.weight") ? Read("output.weight") : embedding;
     const Vector gain = ReadVector("output_norm.weight");
-    std::vector<Vector> logits;
-    for (const Vector& x : stream) logits.push_back(head * Normalized(x, gain));
-    return logits;
+    result.states.push_back(stream);
+    for (Vector& x : stream) {
+      x = Normalized(x, gain);
+      result.logits.push_back(head * x);
+    }
+    result.states.push_back(std::move(stream));
+    return result;
   }
 
  private:
@@ -216,10 +222,14 @@ class PlainTransformer {
 
 }  // namespace
 
-std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens) {
+PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens) {
   const absl::StatusOr<GgufFile> file = GgufFile::Open(path);
   FORERUN_CHECK(file.ok());
-  return PlainTransformer(*file).Logits(tokens);
+  return PlainTransformer(*file).Run(tokens);
+}
+
+std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens) {
+  return RunPlain(path, tokens).logits;
 }
 
 }  // namespace forerun

@@ -15,4 +15,12 @@ namespace forerun {
 // Logits after each token: [tokens][vocab]. Aborts where the file is not a good one.
 std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens);
 
+// The same, with the hidden states on the way: the residual stream as it enters each of the L layers, before
+// the final norm (L), and after it (L + 1).
+struct PlainForward {
+  std::vector<std::vector<std::vector<double>>> states;  // [L + 2][tokens][width]
+  std::vector<std::vector<double>> logits;               // [tokens][vocab]
+};
+PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens);
+
 }  // namespace forerun
