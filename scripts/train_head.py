@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Trains draft heads (EAGLE-3, Medusa) for a llama-architecture GGUF target on text that the target writes itself.
+
+    scripts/train_head.py text     --work DIR --portion greedy [--minutes N]    (held_out, greedy, warm, hot, passages)
+    scripts/train_head.py features --work DIR
+    scripts/train_head.py train    --work DIR --kind eagle --steps N            (eagle, medusa)
+    scripts/train_head.py evaluate --work DIR --kind eagle
+    scripts/train_head.py export   --work DIR --kind eagle --out DIR
+    scripts/train_head.py golden   --out tests/golden/heads [--heads DIR]
+
+Needs PyTorch (Debian: python3-torch) and the Python package gguf. Every step goes on where it was stopped; --work
+keeps text, features and checkpoints. Prompts are the project's own; the held-out ones share no subject with the others.
+"""
+import argparse
+import json
+import os
+import sys
+
+import torch
+
+from head_training import checkpoint, features, golden, losses, text, training
+from head_training.eagle import EagleHead, warm_start
+from head_training.medusa import MedusaHeads
+from head_training.target import Target
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
+TRAINED_ON = ("greedy", "warm", "hot", "passages")
+DRAFT_WORDS, LONGEST = 5120, 640
+STEPS_UNROLLED, STEPS_MEASURED, MEDUSA_HEADS, NEGATIVES = 4, 5, 4, 2048
+PEAK = {"eagle": 6e-4, "medusa": 1e-3}
+
+
+def paths(options):
+    return {name: os.path.join(options.work, name) for name in ("features", "held_out_features", "words.json")}
+
+
+def write_features(options):
+    target, where = Target(options.model), paths(options)
+    say = lambda line: print(line, flush=True)
+    requests = [row for portion in TRAINED_ON for row in text.requests(options.work, portion, options.forerun)]
+    if not os.path.exists(where["words.json"]):  # fixed by the first text: a head's rows keep their meaning
+        words = features.frequent_words(requests, DRAFT_WORDS, target.vocab)
+        with open(where["words.json"], "w") as file:
+            json.dump([int(word) for word in words], file)
+    features.cache(target, text.requests(options.work, "held_out", options.forerun), where["held_out_features"],
+                   LONGEST, say)
+    features.cache(target, requests, where["features"], LONGEST, say)
+
+
+def cached(folder):
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".npz"))
+
+
+def make_head(options, target):
+    """An untrained head, with `words`: the draft vocabulary (EAGLE), or the words of the training loss (Medusa)."""
+    with open(paths(options)["words.json"]) as file:
+        words = torch.tensor(json.load(file))
+    torch.manual_seed(options.seed)
+    if options.kind == "eagle":
+        head = EagleHead(checkpoint.eagle_config(target, len(words), target.taps()))
+        head.words = words
+        warm_start(head, target)
+    else:
+        head = MedusaHeads(MEDUSA_HEADS, target.width)
+        head.words = words
+    return head
+
+
+def saved_head(options, target):
+    head = make_head(options, target)
+    state = torch.load(state_path(options), map_location="cpu")
+    head.load_state_dict(state["model"])
+    return head, state["step"]
+
+
+def state_path(options):
+    return os.path.join(options.work, options.kind + ".state")
+
+
+def train(options):
+    target = Target(options.model)
+    head = make_head(options, target)
+
+    def loss_of(sequence, step):
+        if options.kind == "eagle":
+            return losses.eagle_loss(head, sequence, target, STEPS_UNROLLED)
+        generator = torch.Generator().manual_seed(step)  # words beyond the frequent ones must learn to stay low
+        others = torch.randint(target.vocab, (NEGATIVES,), generator=generator)
+        return losses.medusa_loss(head, sequence, target, torch.cat([head.words, others]).unique())
+
+    training.train(head, loss_of, cached(paths(options)["features"]), features.Sequence, state_path(options),
+                   options.steps, options.batch, PEAK[options.kind], options.seed, lambda line: print(line, flush=True))
+
+
+@torch.no_grad()
+def evaluate(options):
+    target = Target(options.model)
+    head, step = saved_head(options, target)
+    tally = losses.Tally(STEPS_MEASURED if options.kind == "eagle" else MEDUSA_HEADS)
+    for path in cached(paths(options)["held_out_features"]):
+        sequence = features.Sequence(path)
+        if len(sequence) - sequence.prompt < tally.steps + 2:
+            continue
+        tally.add(losses.proposals(options.kind, head, sequence, target, tally.steps))
+    print(json.dumps({"kind": options.kind, "steps": step, **tally.result()}), flush=True)
+
+
+def export(options):
+    target = Target(options.model)
+    head, _ = saved_head(options, target)
+    if options.kind == "eagle":
+        checkpoint.write_eagle(options.out, head, head.words.numpy())
+    else:
+        checkpoint.write_medusa(options.out, head, BASE)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=("text", "features", "train", "evaluate", "export", "golden"))
+    parser.add_argument("--work", default="head_training")
+    parser.add_argument("--model", default=os.path.join(ROOT, "models", "smollm2-135m-instruct-q4_1.gguf"))
+    parser.add_argument("--forerun", default=os.path.join(ROOT, "build", "forerun"))
+    parser.add_argument("--portion", choices=tuple(text.PORTIONS), default="greedy")
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--kind", choices=("eagle", "medusa"), default="eagle")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--batch", type=int, default=4, help="sequences a step")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", default="heads")
+    parser.add_argument("--heads", help="golden: also the trained heads in this folder")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.step == "text":
+        sys.exit(text.write(options.work, options.portion, options.model, options.forerun, options.minutes))
+    {"features": write_features, "train": train, "evaluate": evaluate, "export": export, "golden": golden.write}[
+        options.step](options)
+
+
+if __name__ == "__main__":
+    main()
