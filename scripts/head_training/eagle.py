@@ -41,7 +41,7 @@ class Layer(nn.Module):
 
 
 class EagleHead(nn.Module):
-    """`config`: the members of config.json. State dict: fc, midlayer.*, norm, lm_head (d2t and t2d are added on export)."""
+    """`config`: the members of config.json. State dict: fc, midlayer.*, norm, lm_head; export adds d2t and t2d."""
 
     def __init__(self, config):
         super().__init__()
@@ -95,8 +95,8 @@ class EagleHead(nn.Module):
     def unroll(self, taps, embeddings, steps):
         """Training-time test: step s's recurrent features of all rows, from its own outputs after the first.
 
-        taps [3, rows, width]; embeddings [rows, width]: of token i + 1 for row i. Step s reads rows s and on of them and has
-        rows - s rows: row i there is the chain that started at row i, now speaking about token i + 2 + s.
+        taps [3, rows, width]; embeddings [rows, width]: of token i + 1 for row i. Step s reads rows s and on of them
+        and has rows - s rows: row i there is the chain that started at row i, now speaking about token i + 2 + s.
         """
         rows, feature = taps.shape[1], self.features(taps)
         chain = []

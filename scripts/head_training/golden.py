@@ -14,7 +14,8 @@ from .eagle import EagleHead
 from .medusa import MedusaHeads
 from .target import Target
 
-TINY = types.SimpleNamespace(width=16, ffn_width=24, heads=2, kv_heads=1, head_dim=8, theta=100000.0, vocab=48, layers=8)
+TINY = types.SimpleNamespace(width=16, ffn_width=24, heads=2, kv_heads=1, head_dim=8, theta=100000.0,
+                             vocab=48, layers=8)
 TINY_WORDS, ROWS, STEPS, TOP = 20, 6, 4, 8
 # "The lighthouse keeper opened the door and looked out over the sea. The wind had grown", by the target's tokenizer.
 TEXT = [504, 33059, 40061, 6572, 260, 6644, 284, 5328, 578, 690, 260, 3426, 30, 378, 2251, 761, 5951]
@@ -50,7 +51,10 @@ def tiny_eagle(folder):
     torch.manual_seed(1)
     head = EagleHead(checkpoint.eagle_config(TINY, TINY_WORDS, [2, 4, 5]))
     for parameter in head.parameters():
-        torch.nn.init.normal_(parameter, std=0.3) if parameter.dim() > 1 else torch.nn.init.uniform_(parameter, 0.5, 1.5)
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.3)
+        else:
+            torch.nn.init.uniform_(parameter, 0.5, 1.5)
     words = torch.randperm(TINY.vocab)[:TINY_WORDS].sort().values
     checkpoint.write_eagle(os.path.join(folder, "tiny-eagle3"), head, words.numpy(), "float32")
     taps, embedding = torch.randn(3, ROWS, TINY.width), torch.randn(TINY.vocab, TINY.width)
@@ -82,7 +86,8 @@ def trained(target, folder):
         head = EagleHead(json.load(file))
     extra = checkpoint.load_state(head, os.path.join(folder, "smollm2-135m-eagle3", "model.safetensors"))
     words = torch.from_numpy(extra["d2t"].copy()) + torch.arange(len(extra["d2t"]))
-    chain = lambda layers: greedy_chain(head, words, torch.stack(target.forward(ids[:-1], layers)[0]), embed, ids, STEPS)
+    features = lambda layers: torch.stack(target.forward(ids[:-1], layers)[0])
+    chain = lambda layers: greedy_chain(head, words, features(layers), embed, ids, STEPS)
     right, late = chain(taps), chain([tap + 1 for tap in taps])
     best = right[0][1].topk(TOP).indices
     heads = MedusaHeads(4, target.width)

@@ -67,7 +67,8 @@ def write(work, portion, model, forerun, minutes):
     result = subprocess.run(command + (["--budget", str(minutes)] if minutes else []), stdout=subprocess.DEVNULL)
     rows = read_rows(work, portion)
     tokens = sum(row["emitted"] for row in rows)
-    print(f"text: {portion}: {len(rows)} answers, {tokens} tokens, {(time.time() - started) / 60:.0f} minutes", flush=True)
+    minutes = (time.time() - started) / 60
+    print(f"text: {portion}: {len(rows)} answers, {tokens} tokens, {minutes:.0f} minutes", flush=True)
     return result.returncode
 
 

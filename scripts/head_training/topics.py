@@ -94,7 +94,8 @@ expected.""",
 }
 
 NAMES = {
-    "train": "Anna; Ben; Carla; David; Emma; Farid; Grace; Hugo; Ivy; Jack; Kim; Leo; Mary; Noah; Olivia; Paul; Rosa; Sam",
+    "train": """Anna; Ben; Carla; David; Emma; Farid; Grace; Hugo; Ivy; Jack; Kim; Leo; Mary; Noah;
+Olivia; Paul; Rosa; Sam""",
     "held_out": "Ines; Otto; Priya; Tomas; Yara",
 }
 
