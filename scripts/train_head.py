@@ -8,20 +8,21 @@
     scripts/train_head.py export   --work DIR --kind eagle --out DIR
     scripts/train_head.py golden   --out tests/golden/heads [--heads DIR]
 
-Needs PyTorch (Debian: python3-torch) and the Python package gguf. Every step goes on where it was stopped; --work
-keeps text, features and checkpoints. Prompts are the project's own; the held-out ones share no subject with the others.
+Several steps may be named at once; each goes on where it was stopped, and --work keeps text, features and checkpoints.
+Needs PyTorch (Debian: python3-torch) and the Python package gguf. Prompts are the project's own; the held-out ones
+share no subject with the others.
 """
 import argparse
+import functools
 import json
 import os
 import sys
 
 import torch
 
-from head_training import checkpoint, features, golden, losses, text, training
+from head_training import checkpoint, features, golden, losses, target as target_model, text, training
 from head_training.eagle import EagleHead, warm_start
 from head_training.medusa import MedusaHeads
-from head_training.target import Target
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -31,12 +32,23 @@ STEPS_UNROLLED, STEPS_MEASURED, MEDUSA_HEADS, NEGATIVES = 4, 5, 4, 2048
 PEAK = {"eagle": 6e-4, "medusa": 1e-3}
 
 
+@functools.lru_cache(maxsize=1)
+def load_target(path):
+    return target_model.Target(path)
+
+
 def paths(options):
     return {name: os.path.join(options.work, name) for name in ("features", "held_out_features", "words.json")}
 
 
+def write_text(options):
+    code = text.write(options.work, options.portion, options.model, options.forerun, options.minutes)
+    if code:
+        sys.exit(code)
+
+
 def write_features(options):
-    target, where = Target(options.model), paths(options)
+    target, where = load_target(options.model), paths(options)
     say = lambda line: print(line, flush=True)
     requests = [row for portion in TRAINED_ON for row in text.requests(options.work, portion, options.forerun)]
     if not os.path.exists(where["words.json"]):  # fixed by the first text: a head's rows keep their meaning
@@ -79,7 +91,7 @@ def state_path(options):
 
 
 def train(options):
-    target = Target(options.model)
+    target = load_target(options.model)
     head = make_head(options, target)
 
     def loss_of(sequence, step):
@@ -90,12 +102,13 @@ def train(options):
         return losses.medusa_loss(head, sequence, target, torch.cat([head.words, others]).unique())
 
     training.train(head, loss_of, cached(paths(options)["features"]), features.Sequence, state_path(options),
-                   options.steps, options.batch, PEAK[options.kind], options.seed, lambda line: print(line, flush=True))
+                   options.steps, options.batch, PEAK[options.kind], options.seed, lambda line: print(line, flush=True),
+                   options.planned)
 
 
 @torch.no_grad()
 def evaluate(options):
-    target = Target(options.model)
+    target = load_target(options.model)
     head, step = saved_head(options, target)
     tally = losses.Tally(STEPS_MEASURED if options.kind == "eagle" else MEDUSA_HEADS)
     for path in cached(paths(options)["held_out_features"]):
@@ -107,7 +120,7 @@ def evaluate(options):
 
 
 def export(options):
-    target = Target(options.model)
+    target = load_target(options.model)
     head, _ = saved_head(options, target)
     if options.kind == "eagle":
         checkpoint.write_eagle(options.out, head, head.words.numpy())
@@ -117,7 +130,7 @@ def export(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("text", "features", "train", "evaluate", "export", "golden"))
+    parser.add_argument("step", nargs="+", choices=("text", "features", "train", "evaluate", "export", "golden"))
     parser.add_argument("--work", default="head_training")
     parser.add_argument("--model", default=os.path.join(ROOT, "models", "smollm2-135m-instruct-q4_1.gguf"))
     parser.add_argument("--forerun", default=os.path.join(ROOT, "build", "forerun"))
@@ -125,6 +138,7 @@ def main():
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--kind", choices=("eagle", "medusa"), default="eagle")
     parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--planned", type=int, help="where the falling rate ends (default: --steps)")
     parser.add_argument("--batch", type=int, default=4, help="sequences a step")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
@@ -132,10 +146,10 @@ def main():
     parser.add_argument("--heads", help="golden: also the trained heads in this folder")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    if options.step == "text":
-        sys.exit(text.write(options.work, options.portion, options.model, options.forerun, options.minutes))
-    {"features": write_features, "train": train, "evaluate": evaluate, "export": export, "golden": golden.write}[
-        options.step](options)
+    actions = {"text": write_text, "features": write_features, "train": train, "evaluate": evaluate, "export": export,
+               "golden": golden.write}
+    for step in options.step:
+        actions[step](options)
 
 
 if __name__ == "__main__":
