@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "core/engine/drafter.h"
-#include "core/kv/block_table.h"
 #include "core/kv/kv_pool.h"
 #include "core/model/model.h"
+#include "drafters/read_prefix.h"
+#include "drafters/shortlist_file.h"
 
 namespace forerun {
 
@@ -43,11 +44,9 @@ class ChainReader {
   void Read(std::span<ReadStep> steps) const;
 
   // What a table has to say of it: "shortlist 32768 of 151936"; empty without one.
-  std::string Note() const;
+  std::string Note() const { return ShortlistNote(shortlist_.get()); }
 
  private:
-  void ReadChunks(DraftTask& task, std::span<const TokenId> text) const;
-
   Model& model_;
   KvPool& pool_;
   std::shared_ptr<const Shortlist> shortlist_;

@@ -46,4 +46,9 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ShortlistOption(ObjectReader& o
   return model.MakeShortlist(std::move(ids));
 }
 
+std::string ShortlistNote(const Shortlist* shortlist) {
+  if (shortlist == nullptr) return "";
+  return absl::StrCat("shortlist ", shortlist->ids.size(), " of ", shortlist->vocab_size);
+}
+
 }  // namespace forerun

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,5 +18,8 @@ absl::StatusOr<std::vector<TokenId>> ReadShortlist(const Json& json, absl::strin
 
 // What the drafter option "shortlist" names, made for `model`; null where the option is missing.
 absl::StatusOr<std::shared_ptr<const Shortlist>> ShortlistOption(ObjectReader& options, Model& model);
+
+// What tables say of it: "shortlist 32768 of 151936"; empty where null.
+std::string ShortlistNote(const Shortlist* shortlist);
 
 }  // namespace forerun
