@@ -46,6 +46,14 @@ SequoiaTable::Best SequoiaTable::BestSplit(int nodes, int levels, int ranks) {
   return best;
 }
 
+int SequoiaTable::BestSize(int most, int levels) const {
+  int best = 1;
+  for (int nodes = 2; nodes <= std::min(most, max_nodes_); ++nodes) {
+    if (value(nodes, levels) > value(best, levels)) best = nodes;
+  }
+  return best;
+}
+
 // Of the root's subtrees, by rank.
 std::vector<int> SequoiaTable::ChildSizes(int nodes, int levels) const {
   std::vector<int> sizes(At(nodes, levels).choice);

@@ -23,7 +23,9 @@ class SequoiaTable {
   // Expected tokens a round (the target's own included) of the best tree with exactly so many nodes and at
   // most so many levels; minus infinity where there is none.
   double value(int nodes, int levels) const { return At(nodes, levels).value; }
-  // That tree.
+  // The number of nodes, `most` or fewer, with the greatest value; the least of several.
+  int BestSize(int most, int levels) const;
+  // The best tree with exactly so many nodes.
   TreeShape Shape(int nodes, int levels) const;
 
  private:

@@ -26,6 +26,14 @@ std::vector<ContractCase> ContractCases() {
   cases.push_back({"suffix_tree", R"({"type": "suffix", "suffix": {"branches": 0, "min_probability": 0}})"});
   cases.push_back(
       {"sam_frequent", R"({"type": "sam", "sam": {"min_match": 1, "continuation": "frequent"}})"});
+  for (const char* options :
+       {R"("tree": {"type": "static", "widths": [2, 2, 1]}, "sample": "sampled")",
+        R"("tree": {"type": "sequoia"}, "sample": "sampled_without_replacement")",
+        R"("tree": {"type": "opt", "threshold": 0})", R"("tree": {"type": "auto"}, "sample": "coupled")",
+        R"("tree": {"type": "dyspec"}, "sample": "sampled_without_replacement")"}) {
+    const std::string name = "draft_tree_" + std::to_string(cases.size());
+    cases.push_back({name, std::string(R"({"type": "draft_tree", )") + options + "}"});
+  }
   return cases;
 }
 

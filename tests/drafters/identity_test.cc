@@ -49,6 +49,14 @@ constexpr Strategy kStrategies[] = {
     {"draft_model shortlist", R"({"type": "draft_model", "shortlist": ")" TINY_SHORTLIST R"("})"},
     {"draft_model sampled shortlist",
      R"({"type": "draft_model", "sample": "sampled", "shortlist": ")" TINY_SHORTLIST R"("})"},
+    {"draft_tree", R"({"type": "draft_tree"})"},
+    {"draft_tree opt", R"({"type": "draft_tree", "tree": {"type": "opt", "threshold": 0.05}})"},
+    {"draft_tree with replacement",
+     R"({"type": "draft_tree", "tree": {"type": "static", "widths": [3, 2, 1]}, "sample": "sampled"})"},
+    {"draft_tree without replacement",
+     R"({"type": "draft_tree", "tree": {"type": "dyspec"}, "sample": "sampled_without_replacement"})"},
+    {"draft_tree coupled", R"({"type": "draft_tree", "tree": {"type": "sequoia"}, "sample": "coupled"})"},
+    {"draft_tree shortlist", R"({"type": "draft_tree", "shortlist": ")" TINY_SHORTLIST R"("})"},
     {"cascade", R"({"type": "cascade"})"},
     {"cascade checked", R"({"type": "cascade", "cascade": {"min": 1, "max": 3, "direct_min": 0}})"},
     {"cascade direct", R"({"type": "cascade", "cascade": {"min": 1, "max": 3, "direct_min": 2}})"},
@@ -233,7 +241,7 @@ void ExpectIdentityOnPinned(const std::string& target, const std::string& draft,
   const std::vector<TokenId> plain = Complete(pair.target(), pair.pool(), request).result.output;
   for (const Strategy& strategy : kStrategies) {
     const std::string name = strategy.name;
-    if (draft.empty() && (name.starts_with("draft_model") || name.starts_with("cascade"))) continue;
+    if (draft.empty() && (name.starts_with("draft_") || name.starts_with("cascade"))) continue;
     if (name.ends_with("shortlist")) continue;  // of the tiny pair's vocabulary
     const auto drafter = MakeDrafterOrDie(strategy.json, pair.resources());
     for (const int k : widths) {
