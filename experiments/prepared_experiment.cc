@@ -21,6 +21,14 @@ absl::Status In(const std::string& where, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(where, ": ", status.message()));
 }
 
+// Options of drafters that name a file, found like the prompts.
+struct FileOption {
+  const char* name;
+  const char* pointer;  // into the drafter's options
+};
+constexpr FileOption kDrafterFiles[] = {
+    {"shortlist", "/shortlist"}, {"corpus", "/corpus"}, {"prediction", "/prediction/file"}};
+
 absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperiment& experiment) {
   FORERUN_RETURN_IF_ERROR(Validate(config.sampling, experiment.models.vocab_size()));
   PreparedArm arm;
@@ -32,10 +40,13 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
       .target_tokenizer = experiment.models.target.tokenizer.get(),
       .draft_tokenizer = experiment.models.draft ? experiment.models.draft->tokenizer.get() : nullptr};
   Json options = config.drafter;
-  if (const Json shortlist = options.value("shortlist", Json()); shortlist.is_string()) {
-    const std::string name = shortlist.get<std::string>();
-    arm.shortlist_file = FindConfigFile(experiment.config, name);
-    if (!arm.shortlist_file.empty()) options["shortlist"] = arm.shortlist_file;
+  for (const FileOption& option : kDrafterFiles) {
+    const Json::json_pointer pointer(option.pointer);
+    if (!options.contains(pointer) || !options[pointer].is_string()) continue;
+    const std::string file = FindConfigFile(experiment.config, options[pointer].get<std::string>());
+    if (file.empty()) continue;
+    options[pointer] = file;
+    arm.drafter_files.emplace_back(option.name, file);
   }
   FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(options, resources));
   FORERUN_RETURN_IF_ERROR(arm.rule->CheckLossless(arm.drafter->proposal(config.sampling),
@@ -54,7 +65,7 @@ absl::Status PreparePrompts(int limit, PreparedExperiment* experiment) {
   FORERUN_ASSIGN_OR_RETURN(const std::vector<Prompt> all, ReadPromptFile(experiment->prompt_file));
   FORERUN_ASSIGN_OR_RETURN(std::vector<Prompt> selected, SelectPrompts(all, config.prompts));
   if (limit > 0 && static_cast<int>(selected.size()) > limit) selected.resize(limit);
-  for (Prompt& prompt : selected) experiment->prompts.push_back({std::move(prompt), {}});
+  for (Prompt& prompt : selected) experiment->prompts.push_back({std::move(prompt), {}, {}});
   return absl::OkStatus();
 }
 
@@ -73,6 +84,10 @@ absl::Status EncodePrompts(PreparedExperiment* experiment) {
                                                      tokens->size()));
     }
     prepared.tokens = *std::move(tokens);
+    absl::StatusOr<std::vector<TokenId>> prediction =
+        target.tokenizer->Encode(prepared.prompt.prediction, EncodeOptions{});
+    if (!prediction.ok()) return In(where, prediction.status());
+    prepared.prediction = *std::move(prediction);
   }
   return absl::OkStatus();
 }
@@ -111,6 +126,7 @@ Request PreparedExperiment::MakeRequest(int prompt, int arm) const {
   Request request;
   request.id = prompts[prompt].prompt.line;
   request.prompt = prompts[prompt].tokens;
+  request.prediction = prompts[prompt].prediction;
   request.drafter = arms[arm].drafter.get();
   request.verifier = arms[arm].rule;
   request.num_speculative_tokens = config.arms[arm].num_speculative_tokens;

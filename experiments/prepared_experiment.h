@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,12 +18,14 @@ namespace forerun {
 struct PreparedPrompt {
   Prompt prompt;
   std::vector<TokenId> tokens;
+  std::vector<TokenId> prediction;  // empty: unknown
 };
 
 struct PreparedArm {
   std::unique_ptr<Drafter> drafter;  // null where the arm does not draft
   const Verifier* rule = nullptr;
-  std::string shortlist_file;  // of the drafter; empty where it names none
+  // Of the drafter: option and path.
+  std::vector<std::pair<std::string, std::string>> drafter_files;
 };
 
 struct PreparedExperiment {

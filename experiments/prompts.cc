@@ -39,6 +39,10 @@ absl::StatusOr<Prompt> ReadPrompt(const std::string& line, const std::string& wh
   if (!text.is_string()) return invalid("\"prompt\": a string (or \"turns\": a list of strings)");
   prompt.text = text.get<std::string>();
   if (prompt.text.empty()) return invalid("a prompt that is not empty");
+  if (json.contains("prediction")) {
+    if (!json["prediction"].is_string()) return invalid("\"prediction\": a string");
+    prompt.prediction = json["prediction"].get<std::string>();
+  }
   return prompt;
 }
 

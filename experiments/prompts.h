@@ -1,5 +1,5 @@
 // Prompt sets: JSON lines {"id" (or "question_id"), "category", "prompt" (or "turns", the first of which is
-// used)}.
+// used)}, and optionally "prediction".
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct Prompt {
   std::string id;  // unique in its file
   std::string category;
   std::string text;
+  std::string prediction = {};  // what the answer may look like; empty: unknown
   uint64_t line = 0;  // its line in the file: the key of its random numbers, whatever else is selected
 };
 

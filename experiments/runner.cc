@@ -162,10 +162,10 @@ absl::StatusOr<RunOutcome> RunExperiment(const PreparedExperiment& experiment, c
       Json environment, DescribeEnvironment(*experiment.machine, experiment.models, experiment.prompt_file));
   environment["requests_planned"] = outcome.total;
   for (std::size_t i = 0; i < experiment.arms.size(); ++i) {
-    const std::string& file = experiment.arms[i].shortlist_file;
-    if (file.empty()) continue;
-    FORERUN_ASSIGN_OR_RETURN(environment["inputs"]["shortlist_sha256"][config.arms[i].name],
-                             Sha256OfFile(file));
+    for (const auto& [option, file] : experiment.arms[i].drafter_files) {
+      FORERUN_ASSIGN_OR_RETURN(environment["inputs"][option + "_sha256"][config.arms[i].name],
+                               CachedSha256OfFile(file));
+    }
   }
   FORERUN_RETURN_IF_ERROR(log->BeginSession(environment));
 

@@ -43,6 +43,8 @@ struct DraftTask {
   uint64_t request = 0;                // key of its random numbers, with sampling->seed and committed.size()
   int budget = 0;                      // most nodes below the root; 0: only catch up if that is cheap
   int max_depth = 0;                   // of a node; deeper ones could not be emitted
+  // What the output may look like, where the request says so; empty: unknown.
+  std::span<const TokenId> prediction = {};
   // Every row of the sequence's last verified tree, in the tree's order, rejected ones included; empty before
   // the first, or where the drafter asked for none.
   std::span<const EvidenceRow> evidence = {};

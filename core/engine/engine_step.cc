@@ -78,6 +78,7 @@ absl::Status EngineStep::Propose() {
                        .request = sequence.request().id,
                        .budget = work.budget,
                        .max_depth = work.budget > 0 ? sequence.max_depth() : 0,
+                       .prediction = sequence.request().prediction,
                        .evidence = work.verifies() ? sequence.evidence() : std::span<const EvidenceRow>(),
                        .target_table = work.verifies() ? &sequence.table() : nullptr,
                        .features = sequence.features(),

@@ -27,6 +27,7 @@ struct Request {
   std::vector<std::string> stop_strings;  // ... or once the text contains one of these; needs `tokenizer`
   const Tokenizer* tokenizer = nullptr;
   bool want_log_probs = false;
+  std::vector<TokenId> prediction;  // what the output may look like, for drafters that use it; may be empty
 };
 
 enum class FinishReason { kEndToken, kStopString, kMaxTokens, kContextEnd, kError };

@@ -37,6 +37,17 @@ TEST(Prompts, ReadsBothSpellings) {
   EXPECT_EQ((*prompts)[1].line, 3u);  // blank lines count: the key of random numbers is the line
 }
 
+TEST(Prompts, APredictionIsRead) {
+  const auto prompts = Read(
+      "{\"id\": \"a\", \"category\": \"edit\", \"prompt\": \"p\", \"prediction\": \"the file\"}\n"
+      "{\"id\": \"b\", \"category\": \"edit\", \"prompt\": \"p\"}\n");
+  ASSERT_TRUE(prompts.ok()) << prompts.status();
+  EXPECT_EQ((*prompts)[0].prediction, "the file");
+  EXPECT_EQ((*prompts)[1].prediction, "");
+  EXPECT_THAT(ErrorOf("{\"id\": 1, \"category\": \"x\", \"prompt\": \"p\", \"prediction\": 5}"),
+              HasSubstr("expected \"prediction\": a string"));
+}
+
 TEST(Prompts, ErrorsNameFileAndLine) {
   const std::string good = "{\"id\": 1, \"category\": \"c\", \"prompt\": \"x\"}\n";
   EXPECT_THAT(ErrorOf(good + "{\"id\": 2, \"prompt\": \"x\"}"),

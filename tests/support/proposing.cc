@@ -29,6 +29,7 @@ TokenTree Proposing::DraftTree(const std::vector<TokenId>& committed, const Aske
                  .request = asked.request,
                  .budget = asked.budget,
                  .max_depth = asked.max_depth,
+                 .prediction = asked.prediction,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_.Propose({&task, 1}).ok());

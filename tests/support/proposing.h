@@ -17,6 +17,7 @@ struct Asked {
   int prompt_length = 1;
   Sampling sampling = {};
   uint64_t request = 3;
+  std::vector<TokenId> prediction = {};
 };
 
 class Proposing {
