@@ -12,6 +12,7 @@
 #include "drafters/learned_texts.h"
 #include "drafters/registry.h"
 #include "drafters/suffix_automaton.h"
+#include "drafters/suffix_corpus.h"
 
 namespace forerun {
 namespace {
@@ -25,6 +26,7 @@ struct SuffixOptions {
   int branches = 1;              // 0: any number
   bool learn = false;
   int64_t learn_tokens = 1 << 20;
+  std::shared_ptr<const SuffixCorpus> corpus;
 };
 
 struct Draft {
@@ -51,7 +53,12 @@ class SuffixDrafter final : public Drafter {
   absl::string_view name() const override { return "suffix"; }
   Proposal proposal(const Sampling&) const override { return Proposal::kDeterministic; }
   bool chains_only() const override { return options_.branches == 1; }
-  std::string note() const override { return options_.learn ? "learns from finished requests" : ""; }
+  std::string note() const override {
+    const char* learns = options_.learn ? "learns from finished requests" : "";
+    if (options_.corpus == nullptr) return learns;
+    return absl::StrCat(learns, options_.learn ? ", " : "", "corpus of ", options_.corpus->num_tokens(),
+                        " tokens");
+  }
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override {
     return std::make_unique<SuffixState>(learned_);
   }
@@ -77,6 +84,8 @@ class SuffixDrafter final : public Drafter {
       for (const TokenId token : task.committed.last(most)) cursor = all.Advance(cursor, token);
       Try(task, all, all.MatchesFrom(cursor.state, cursor.length, options_.max_match), best);
     }
+    if (options_.corpus != nullptr)
+      Try(task, *options_.corpus, options_.corpus->Matches(task.committed, options_.max_match), best);
     return best;
   }
 
@@ -124,11 +133,13 @@ absl::StatusOr<SuffixOptions> ReadSuffix(const Json& json) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Drafter>> MakeSuffixDrafter(ObjectReader& options, const DrafterResources&) {
+absl::StatusOr<std::unique_ptr<Drafter>> MakeSuffixDrafter(ObjectReader& options,
+                                                           const DrafterResources& resources) {
   SuffixOptions suffix;
   if (const Json* own = options.Object("suffix")) {
     FORERUN_ASSIGN_OR_RETURN(suffix, ReadSuffix(*own));
   }
+  FORERUN_ASSIGN_OR_RETURN(suffix.corpus, SuffixCorpusOption(options, resources));
   return std::make_unique<SuffixDrafter>(suffix);
 }
 

@@ -78,9 +78,11 @@ void SuffixAutomaton::Append(TokenId token) {
   }
 }
 
-void SuffixAutomaton::Follow(std::span<const TokenId> text) {
+std::size_t SuffixAutomaton::Follow(std::span<const TokenId> text) {
   if (tokens_.size() > text.size() || !std::equal(tokens_.begin(), tokens_.end(), text.begin())) Clear();
-  for (const TokenId token : text.subspan(tokens_.size())) Append(token);
+  const std::size_t known = tokens_.size();
+  for (const TokenId token : text.subspan(known)) Append(token);
+  return known;
 }
 
 SuffixAutomaton::Cursor SuffixAutomaton::Advance(Cursor cursor, TokenId token) const {

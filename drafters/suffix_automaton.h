@@ -27,7 +27,8 @@ class SuffixAutomaton {
   // handful in text, and as many as the run is long inside a run of one token.
   void Append(TokenId token);
   // Makes it the automaton of `text` alone: reads on where that continues what was read, else starts anew.
-  void Follow(std::span<const TokenId> text);
+  // Returns how much of it had been read.
+  std::size_t Follow(std::span<const TokenId> text);
   // The next token begins another text: no sequence crosses.
   void EndText();
 

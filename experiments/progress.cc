@@ -50,4 +50,23 @@ void Progress::Finish() {
   if (terminal_ && done_ > done_before_) std::fputc('\n', stderr);
 }
 
+ShareProgress::ShareProgress(std::string name)
+    : name_(std::move(name)), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ShareProgress::Show(double done) {
+  const Clock::time_point now = Clock::now();
+  if (now - shown_ < (terminal_ ? std::chrono::seconds(1) : kBetweenLines)) return;
+  shown_ = now;
+  shown_once_ = true;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double left = done > 0 ? elapsed / done * (1 - done) : 0;
+  const std::string line = absl::StrFormat("%s %.0f %%  %s left", name_, 100 * done, DurationText(left));
+  std::fprintf(stderr, terminal_ ? "\r%s\x1b[K" : "%s\n", line.c_str());
+  std::fflush(stderr);
+}
+
+void ShareProgress::Finish() {
+  if (terminal_ && shown_once_) std::fputc('\n', stderr);
+}
+
 }  // namespace forerun

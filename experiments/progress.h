@@ -25,6 +25,23 @@ class Progress {
   Clock::time_point shown_;
 };
 
+// A share of some work, with the time left: silent for the first second, then redrawn once a second on a
+// terminal, every ten seconds elsewhere.
+class ShareProgress {
+ public:
+  explicit ShareProgress(std::string name);
+  void Show(double done);  // of 1
+  void Finish();           // leaves the line
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string name_;
+  bool terminal_;
+  bool shown_once_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point shown_ = start_;
+};
+
 // "1 h 05 min", "3 min 20 s", "12 s".
 std::string DurationText(double seconds);
 

@@ -80,7 +80,8 @@ class SignatureRun {
       if (*sample != '\0') options["sample"] = sample;
       const absl::StatusOr<std::unique_ptr<Drafter>> drafter =
           MakeDrafter(options, {.target = &target_, .draft = &draft_, .pool = pool_.get()});
-      if (!drafter.ok() && *sample != '\0') continue;  // it has no such option
+      if (!drafter.ok() && *sample != '\0') continue;              // it has no such option
+      if (absl::IsFailedPrecondition(drafter.status())) continue;  // it needs a file
       FORERUN_RETURN_IF_ERROR(drafter.status());
       const std::string name = absl::StrCat(info.key, *sample == '\0' ? "" : " ", sample);
       for (const VerifierInfo& rule : ListVerifiers())

@@ -24,5 +24,6 @@ Command AddSignatureCommand(CLI::App& app);
 Command AddBenchCommand(CLI::App& app);
 Command AddServeCommand(CLI::App& app);
 Command AddOverlapCommand(CLI::App& app);
+Command AddCorpusCommand(CLI::App& app);
 
 }  // namespace forerun

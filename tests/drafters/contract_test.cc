@@ -2,9 +2,13 @@
 // new line in drafter_list.inc is tested by being there.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "core/model/table_model.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
+#include "tests/support/corpora.h"
+#include "tests/support/program.h"
 #include "tests/support/proposing.h"
 #include "tests/support/toy_tokenizer.h"
 
@@ -18,12 +22,18 @@ struct ContractCase {
   std::string options;
 };
 
+// "SUFFIX_ARRAY" and "NGRAM" stand for the paths of corpora.
 std::vector<ContractCase> ContractCases() {
   std::vector<ContractCase> cases;
-  for (const DrafterInfo& info : ListDrafters())
-    cases.push_back({info.key, std::string(R"({"type": ")") + info.key + R"("})"});
+  for (const DrafterInfo& info : ListDrafters()) {
+    const char* needs = info.key == std::string("rest") ? R"(, "corpus": "SUFFIX_ARRAY")" : "";
+    cases.push_back({info.key, absl::StrCat(R"({"type": ")", info.key, "\"", needs, "}")});
+  }
   cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
+  cases.push_back({"ngram_cache_tree", R"({"type": "ngram_cache", "ngram_cache": {"branches": 0}})"});
+  cases.push_back({"ngram_cache_corpus", R"({"type": "ngram_cache", "corpus": "NGRAM"})"});
   cases.push_back({"suffix_tree", R"({"type": "suffix", "suffix": {"branches": 0, "min_probability": 0}})"});
+  cases.push_back({"suffix_corpus", R"({"type": "suffix", "corpus": "SUFFIX_ARRAY"})"});
   cases.push_back(
       {"sam_frequent", R"({"type": "sam", "sam": {"min_match": 1, "continuation": "frequent"}})"});
   for (const char* options :
@@ -34,6 +44,8 @@ std::vector<ContractCase> ContractCases() {
     const std::string name = "draft_tree_" + std::to_string(cases.size());
     cases.push_back({name, std::string(R"({"type": "draft_tree", )") + options + "}"});
   }
+  cases.push_back({"sam_corpus", R"({"type": "sam", "sam": {"corpus_bias": 0}, "corpus": "SUFFIX_ARRAY"})"});
+  cases.push_back({"rest_chain", R"({"type": "rest", "rest": {"branches": 1}, "corpus": "SUFFIX_ARRAY"})"});
   return cases;
 }
 
@@ -41,7 +53,16 @@ class DrafterContract : public testing::TestWithParam<ContractCase> {
  protected:
   DrafterContract() : drafter_(Make()) {}
 
-  std::unique_ptr<Drafter> Make() { return MakeDrafterOrDie(GetParam().options, resources()); }
+  std::string Options() const {
+    return absl::StrReplaceAll(GetParam().options, {{"SUFFIX_ARRAY", folder_.path() + "/suffix_array"},
+                                                    {"NGRAM", folder_.path() + "/ngram"}});
+  }
+  std::unique_ptr<Drafter> Make() {
+    const std::vector<TokenId> tokens = Joined({Context(50), {3, 2, 1, 0}, {0, 1, 2, 3, 4, 5, 0, 1, 2}});
+    WriteBytes(folder_.path() + "/suffix_array", SuffixBytes(tokens, tokenizer_));
+    WriteBytes(folder_.path() + "/ngram", NgramBytes(tokens, 1, tokenizer_));
+    return MakeDrafterOrDie(Options(), resources());
+  }
   DrafterResources resources() {
     return {.target = &target_,
             .draft = &draft_,
@@ -63,6 +84,7 @@ class DrafterContract : public testing::TestWithParam<ContractCase> {
   TableModel target_{*pool_, ContextTable::Random(kVocab, 2, 1)};
   TableModel draft_{*pool_, ContextTable::Random(kVocab, 1, 2)};
   ToyTokenizer tokenizer_{kVocab};
+  TemporaryFolder folder_{"contract"};
   std::unique_ptr<Drafter> drafter_;
   Sampling sampling_{.seed = 5};
   int max_depth_ = 7;
@@ -223,7 +245,7 @@ TEST_P(DrafterContract, GreedyTextIsThatOfPlainDecoding) {
 }
 
 TEST_P(DrafterContract, AnUnknownOptionIsRefusedByName) {
-  Json options = *ParseJson(GetParam().options, "test");
+  Json options = *ParseJson(Options(), "test");
   options["nonsense"] = 1;
   const auto made = MakeDrafter(options, resources());
   ASSERT_FALSE(made.ok());

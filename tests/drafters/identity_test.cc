@@ -42,6 +42,8 @@ constexpr Strategy kStrategies[] = {
     {"suffix", R"({"type": "suffix"})"},
     {"suffix tree", R"({"type": "suffix", "suffix": {"branches": 0, "factor": 4, "min_probability": 0}})"},
     {"sam", R"({"type": "sam"})"},
+    {"ngram_cache", R"({"type": "ngram_cache"})"},
+    {"ngram_cache tree", R"({"type": "ngram_cache", "ngram_cache": {"branches": 3, "min_share": 0.1}})"},
     {"draft_model", R"({"type": "draft_model"})"},
     {"draft_model sampled", R"({"type": "draft_model", "sample": "sampled"})"},
     {"draft_model coupled", R"({"type": "draft_model", "sample": "coupled"})"},

@@ -42,8 +42,10 @@ TEST(Signature, IsTheGoldenOne) {
 
 TEST(Signature, CoversEveryDrafterAndRule) {
   const std::string listed = Listed(PartsOf(kSignatureSeed));
-  for (const DrafterInfo& drafter : ListDrafters())
+  for (const DrafterInfo& drafter : ListDrafters()) {
+    if (drafter.key == std::string("rest")) continue;  // has a corpus or is nothing
     EXPECT_TRUE(absl::StrContains(listed, absl::StrCat("  ", drafter.key, ", exact_match, "))) << drafter.key;
+  }
   for (const VerifierInfo& rule : ListVerifiers())
     EXPECT_TRUE(absl::StrContains(listed, absl::StrCat(", ", rule.name, ", "))) << rule.name;
 }
