@@ -55,6 +55,7 @@ std::vector<Request> Requests(Drafter& drafter, const Verifier& rule, const Samp
     Request request;
     request.id = id;
     for (int i = 0; i <= 2 + 5 * id; ++i) request.prompt.push_back((3 * i + i * i * id) % kVocab);
+    for (int i = 0; i < kNewTokens; ++i) request.prediction.push_back((5 * i + i * i * id) % kVocab);
     request.drafter = &drafter;
     request.verifier = &rule;
     request.num_speculative_tokens = 2 + id;

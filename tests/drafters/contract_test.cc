@@ -32,6 +32,7 @@ std::vector<ContractCase> ContractCases() {
   cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
   cases.push_back({"ngram_cache_tree", R"({"type": "ngram_cache", "ngram_cache": {"branches": 0}})"});
   cases.push_back({"ngram_cache_corpus", R"({"type": "ngram_cache", "corpus": "NGRAM"})"});
+  cases.push_back({"prediction_text", R"({"type": "prediction", "prediction": {"text": "beadabcdefabc"}})"});
   cases.push_back({"suffix_tree", R"({"type": "suffix", "suffix": {"branches": 0, "min_probability": 0}})"});
   cases.push_back({"suffix_corpus", R"({"type": "suffix", "corpus": "SUFFIX_ARRAY"})"});
   cases.push_back(

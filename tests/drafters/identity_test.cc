@@ -18,7 +18,11 @@ class Pair {
     if (loaded.ok()) draft_ = *std::move(loaded);
   }
   DrafterResources resources() {
-    return {.target = &target_.model(), .draft = draft_.model.get(), .pool = target_.pool.get()};
+    return {.target = &target_.model(),
+            .draft = draft_.model.get(),
+            .pool = target_.pool.get(),
+            .target_tokenizer = &target_.tokenizer(),
+            .draft_tokenizer = draft_.tokenizer.get()};
   }
   Model& target() { return target_.model(); }
   KvPool& pool() { return *target_.pool; }
@@ -44,6 +48,8 @@ constexpr Strategy kStrategies[] = {
     {"sam", R"({"type": "sam"})"},
     {"ngram_cache", R"({"type": "ngram_cache"})"},
     {"ngram_cache tree", R"({"type": "ngram_cache", "ngram_cache": {"branches": 3, "min_share": 0.1}})"},
+    {"prediction", R"({"type": "prediction", "prediction": {"min_match": 1, "text":
+        "        self.items.append(item)\n\n    def pop(self):\n        return self.items[0]\n"}})"},
     {"draft_model", R"({"type": "draft_model"})"},
     {"draft_model sampled", R"({"type": "draft_model", "sample": "sampled"})"},
     {"draft_model coupled", R"({"type": "draft_model", "sample": "coupled"})"},
