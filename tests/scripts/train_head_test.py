@@ -12,12 +12,17 @@ from head_training import prompts, topics  # noqa: E402
 
 try:
     import torch
-    from head_training import checkpoint, eagle, golden, losses, medusa, training
+    from head_training import checkpoint, eagle, features, golden, losses, medusa, target, training
 except ImportError as error:
     torch = None
     MISSING = str(error)
 else:
     MISSING = ""
+
+try:
+    import gguf
+except ImportError:
+    gguf = None
 
 GOLDEN = ROOT / "tests" / "golden" / "heads"
 
@@ -145,6 +150,37 @@ class TrainingTest(unittest.TestCase):
             whole = self.weights(folder, "whole", [20])
             self.assertTrue(torch.equal(whole, self.weights(folder, "parts", [7, 20])))
             self.assertFalse(torch.equal(whole, self.weights(folder, "fewer", [7])))
+
+
+@unittest.skipIf(torch is None or gguf is None, "needs PyTorch and the Python package gguf")
+class TargetTest(unittest.TestCase):
+    def setUp(self):
+        torch.set_num_threads(1)
+        self.target = target.Target(str(ROOT / "tests" / "data" / "tiny-python" / "tiny-python-target-f16.gguf"))
+        with open(ROOT / "tests" / "golden" / "oracle" / "tiny-python-target-f16.json") as file:
+            self.cases = json.load(file)["cases"]
+
+    def test_likelihood_is_the_oracles(self):
+        case = self.cases[0]
+        ids = torch.tensor(case["ids"][:128])
+        _, final = self.target.forward(ids)
+        found = torch.nn.functional.cross_entropy(final[:-1] @ self.target.lm_head.T, ids[1:], reduction="none")
+        self.assertLess(float((found - torch.tensor(case["nll"][:127])).abs().max()), 2e-3)
+
+    def test_features_to_a_trained_head(self):
+        with tempfile.TemporaryDirectory() as folder:
+            requests = [(f"r{index}", case["ids"][:20], case["ids"][20:60]) for index, case in enumerate(self.cases)]
+            files = features.cache(self.target, requests, folder, 64, lambda line: None)
+            head = eagle.EagleHead(checkpoint.eagle_config(self.target, 512, self.target.taps()))
+            head.words = torch.from_numpy(features.frequent_words(requests, 512, self.target.vocab))
+            eagle.warm_start(head, self.target)
+            loss_of = lambda sequence, step: losses.eagle_loss(head, sequence, self.target, 3)
+            mean = lambda: sum(float(total / weight) for total, weight in
+                               (loss_of(features.Sequence(path), 0) for path in files)) / len(files)
+            before = mean()
+            training.train(head, loss_of, files, features.Sequence, str(pathlib.Path(folder, "state")), 12, 2, 1e-3, 1,
+                           lambda line: None)
+            self.assertLess(mean(), 0.8 * before)
 
 
 if __name__ == "__main__":
