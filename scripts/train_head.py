@@ -3,9 +3,9 @@
 
     scripts/train_head.py text     --work DIR --portion greedy [--minutes N]    (held_out, greedy, warm, hot, passages)
     scripts/train_head.py features --work DIR
-    scripts/train_head.py train    --work DIR --kind eagle --steps N            (eagle, medusa)
-    scripts/train_head.py evaluate --work DIR --kind eagle
-    scripts/train_head.py export   --work DIR --kind eagle --out DIR
+    scripts/train_head.py train    --work DIR --kind eagle medusa --steps N
+    scripts/train_head.py evaluate --work DIR --kind eagle medusa
+    scripts/train_head.py export   --work DIR --kind eagle medusa --out experiments/heads
     scripts/train_head.py golden   --out tests/golden/heads [--heads DIR]
 
 Several steps may be named at once; each goes on where it was stopped, and --work keeps text, features and checkpoints.
@@ -14,6 +14,7 @@ share no subject with the others.
 """
 import argparse
 import functools
+import hashlib
 import json
 import os
 import sys
@@ -57,7 +58,8 @@ def write_features(options):
             json.dump([int(word) for word in words], file)
     features.cache(target, text.requests(options.work, "held_out", options.forerun), where["held_out_features"],
                    LONGEST, say)
-    features.cache(target, requests, where["features"], LONGEST, say)
+    requests.sort(key=lambda row: hashlib.sha256(row[0].encode()).digest())  # any first part has all portions
+    features.cache(target, requests[:options.limit], where["features"], LONGEST, say)
 
 
 def cached(folder):
@@ -123,9 +125,9 @@ def export(options):
     target = load_target(options.model)
     head, _ = saved_head(options, target)
     if options.kind == "eagle":
-        checkpoint.write_eagle(options.out, head, head.words.numpy())
+        checkpoint.write_eagle(os.path.join(options.out, golden.EAGLE_FOLDER), head, head.words.numpy())
     else:
-        checkpoint.write_medusa(options.out, head, BASE)
+        checkpoint.write_medusa(os.path.join(options.out, golden.MEDUSA_FOLDER), head, BASE)
 
 
 def main():
@@ -136,7 +138,8 @@ def main():
     parser.add_argument("--forerun", default=os.path.join(ROOT, "build", "forerun"))
     parser.add_argument("--portion", choices=tuple(text.PORTIONS), default="greedy")
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--kind", choices=("eagle", "medusa"), default="eagle")
+    parser.add_argument("--kind", dest="kinds", nargs="+", choices=("eagle", "medusa"), default=["eagle"])
+    parser.add_argument("--limit", type=int, help="features: of the first N answers alone")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--planned", type=int, help="where the falling rate ends (default: --steps)")
     parser.add_argument("--batch", type=int, default=4, help="sequences a step")
@@ -148,8 +151,9 @@ def main():
     torch.set_num_threads(options.threads)
     actions = {"text": write_text, "features": write_features, "train": train, "evaluate": evaluate, "export": export,
                "golden": golden.write}
-    for step in options.step:
-        actions[step](options)
+    for options.kind in options.kinds:
+        for step in options.step:
+            actions[step](options)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from .target import Target
 
 TINY = types.SimpleNamespace(width=16, ffn_width=24, heads=2, kv_heads=1, head_dim=8, theta=100000.0,
                              vocab=48, layers=8)
+EAGLE_FOLDER, MEDUSA_FOLDER = "smollm2-135m-eagle3", "smollm2-135m-medusa"
 TINY_WORDS, ROWS, STEPS, TOP = 20, 6, 4, 8
 # "The lighthouse keeper opened the door and looked out over the sea. The wind had grown", by the target's tokenizer.
 TEXT = [504, 33059, 40061, 6572, 260, 6644, 284, 5328, 578, 690, 260, 3426, 30, 378, 2251, 761, 5951]
@@ -82,16 +83,16 @@ def trained(target, folder):
     ids = torch.tensor(TEXT)
     taps = target.taps()
     embed = lambda chosen: target.embedding[chosen]
-    with open(os.path.join(folder, "smollm2-135m-eagle3", "config.json")) as file:
+    with open(os.path.join(folder, EAGLE_FOLDER, "config.json")) as file:
         head = EagleHead(json.load(file))
-    extra = checkpoint.load_state(head, os.path.join(folder, "smollm2-135m-eagle3", "model.safetensors"))
+    extra = checkpoint.load_state(head, os.path.join(folder, EAGLE_FOLDER, "model.safetensors"))
     words = torch.from_numpy(extra["d2t"].copy()) + torch.arange(len(extra["d2t"]))
     features = lambda layers: torch.stack(target.forward(ids[:-1], layers)[0])
     chain = lambda layers: greedy_chain(head, words, features(layers), embed, ids, STEPS)
     right, late = chain(taps), chain([tap + 1 for tap in taps])
     best = right[0][1].topk(TOP).indices
     heads = MedusaHeads(4, target.width)
-    checkpoint.load_state(heads, os.path.join(folder, "smollm2-135m-medusa", "medusa_lm_head.safetensors"))
+    checkpoint.load_state(heads, os.path.join(folder, MEDUSA_FOLDER, "medusa_lm_head.safetensors"))
     _, final = target.forward(ids[:-1])
     return {"ids": TEXT, "entering_layers": taps,
             "eagle3": [{"top": top(logits, words), "feature_start": rounded(feature[:8]),

@@ -72,13 +72,25 @@ def write(work, portion, model, forerun, minutes):
     return result.returncode
 
 
+def prompt_ids(work, portion, forerun):
+    """{prompt's id: its tokens}, asked of the program once and kept."""
+    path = os.path.join(work, f"prompt_ids_{portion}.json")
+    if not os.path.exists(path):
+        command = [forerun, "serve", config_path(work, portion)]
+        about = subprocess.run(command, input="", stdout=subprocess.PIPE, text=True)
+        with open(path + ".part", "w") as file:
+            json.dump({row["id"]: row["tokens"] for row in json.loads(about.stdout.splitlines()[0])["prompts"]}, file)
+        os.replace(path + ".part", path)
+    with open(path) as file:
+        return json.load(file)
+
+
 def requests(work, portion, forerun):
-    """(name, ids of the prompt, ids of the answer) of what is finished; the prompts' ids by `forerun serve`."""
+    """(name, ids of the prompt, ids of the answer) of every request that is finished."""
     rows = read_rows(work, portion)
     if not rows:
         return []
-    about = subprocess.run([forerun, "serve", config_path(work, portion)], input="", stdout=subprocess.PIPE, text=True)
-    ids = {row["id"]: row["tokens"] for row in json.loads(about.stdout.splitlines()[0])["prompts"]}
+    ids = prompt_ids(work, portion, forerun)
     found = {}
     for row in rows:  # the baseline runs a prompt more than once where there are other arms; here once
         found.setdefault(f"{portion}-{row['prompt']}", (ids[row["prompt"]], row["output"]))
