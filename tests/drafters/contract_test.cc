@@ -158,12 +158,15 @@ TEST_P(DrafterContract, EveryTokenInTurnIsAsAllAtOnce) {
 TEST_P(DrafterContract, StartsColdAfterOtherRequests) {
   Proposing fresh(*drafter_);
   const std::string expected = TreeText(Propose(fresh, Context(20), 6));
-  const auto used = Make();
+  // A form that is chosen by the clock may be another one the next time.
+  const bool timed = GetParam().options.find("auto") != std::string::npos;
+  const auto another = Make();
+  Drafter& used = timed ? *drafter_ : *another;
   for (int length = 30; length <= 60; ++length) {
-    Proposing other(*used);
+    Proposing other(used);
     Propose(other, Context(length), 6);
   }
-  Proposing late(*used);
+  Proposing late(used);
   EXPECT_EQ(TreeText(Propose(late, Context(20), 6)), expected);
 }
 
