@@ -19,6 +19,9 @@ class ModelChainDrafter final : public Drafter {
   Proposal proposal(const Sampling& sampling) const override {
     return Draws(sampling) ? Proposal::kSampled : Proposal::kDeterministic;
   }
+  bool coupled(const Sampling& sampling) const override {
+    return options_.sampling == DraftSampling::kCoupled && Draws(sampling);
+  }
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
 
   absl::Status Propose(std::span<DraftTask> tasks) override {

@@ -1,13 +1,14 @@
 #include "experiments/arm_config.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
-#include "core/verify/verifier.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 #include "experiments/sampling_config.h"
 
@@ -54,17 +55,22 @@ std::string DefaultRule(const ArmConfig& arm) {
   return arm.drafts() ? "rejection" : "exact_match";
 }
 
-absl::Status ReadRule(const Json* json, const std::string& where, ArmConfig* arm) {
-  arm->rule = DefaultRule(*arm);
-  if (json != nullptr) {
-    std::vector<std::string> rules;
-    for (const VerifierInfo& info : ListVerifiers()) rules.emplace_back(info.name);
-    ObjectReader reader(*json, where);
-    arm->rule = reader.Choice("rule", arm->rule, rules);
-    FORERUN_RETURN_IF_ERROR(reader.Finish());
+// Which drafts the arm's drafter will make is known only once it is made; here, whether the rule fits any.
+absl::Status CheckFitsSome(const Verifier& rule, const Sampling& sampling) {
+  for (const Proposal proposal :
+       {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
+    if (CheckPairing(rule, {.proposal = proposal}, sampling).ok()) return absl::OkStatus();
   }
-  FORERUN_ASSIGN_OR_RETURN(const Verifier* rule, FindVerifier(arm->rule));
-  const absl::Status fits = rule->CheckLossless(Proposal::kDeterministic, /*chain=*/true, arm->sampling);
+  return CheckPairing(rule, {}, sampling);
+}
+
+absl::Status ReadRule(const Json* json, const std::string& where, ArmConfig* arm) {
+  Json options = json == nullptr ? Json::object() : *json;
+  if (options.is_object() && !options.contains("rule")) options["rule"] = DefaultRule(*arm);
+  FORERUN_ASSIGN_OR_RETURN(arm->verifier, ResolveRule(options, where));
+  arm->rule = arm->verifier["rule"].get<std::string>();
+  FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(arm->verifier, where));
+  const absl::Status fits = CheckFitsSome(*rule, arm->sampling);
   if (fits.ok()) return fits;
   return absl::InvalidArgumentError(absl::StrCat(where, ".rule: ", fits.message()));
 }
@@ -76,7 +82,7 @@ absl::StatusOr<ArmConfig> ReadArm(const Json& json, const std::string& where, co
   ObjectReader reader(json, where);
   arm.name = reader.RequiredString("name");
   const Json* drafter = reader.Object("drafter");
-  const Json* verifier = reader.Object("verifier");
+  const Json* verifier = reader.Has("verifier") ? &json["verifier"] : nullptr;
   const Json* own_sampling = reader.Object("sampling");
   if (arm.name.find('/') != std::string::npos)
     reader.Fail("name", "a name without /");  // units: <prompt>/<arm>/<n>
@@ -102,7 +108,7 @@ Json ArmJson(const ArmConfig& arm) {
   json["name"] = arm.name;
   json["drafter"] = arm.drafter;
   json["drafter"][kLength] = arm.num_speculative_tokens;
-  json["verifier"]["rule"] = arm.rule;
+  json["verifier"] = arm.verifier;
   if (arm.own_sampling) json["sampling"] = SamplingJson(arm.sampling);
   return json;
 }

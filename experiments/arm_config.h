@@ -16,6 +16,7 @@ struct ArmConfig {
   int num_speculative_tokens = 0;  // K, root not counted
   Json drafter;                    // what MakeDrafter() gets: "type" and its own options
   std::string rule;
+  Json verifier;  // what MakeRule() gets: "rule" and all of its parameters
   Sampling sampling;
   bool own_sampling = false;  // differs from the experiment's
 

@@ -5,8 +5,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/check.h"
 #include "core/base/status_macros.h"
-#include "core/verify/verifier.h"
+#include "core/verify/registry.h"
 #include "experiments/files.h"
 #include "experiments/loops.h"
 #include "experiments/sampling_config.h"
@@ -33,9 +34,10 @@ std::vector<std::string> Categories(const LoadedRun& run) {
   return categories;
 }
 
-// The engine refuses rules that are not lossless for an arm, so the law follows from the sampling.
 std::string LawOf(const ArmConfig& arm) {
-  return LawName(arm.sampling.greedy() ? Law::kGreedyIdentical : Law::kExact);
+  const absl::StatusOr<std::unique_ptr<Verifier>> rule = MakeRule(arm.verifier);
+  FORERUN_CHECK(rule.ok());  // the config was read, so its rule was made before
+  return LawName(LawOf(**rule, arm.sampling));
 }
 
 // Bitwise only where every session kept both invariances.
@@ -59,7 +61,8 @@ int PlannedRequests(const Json& environment) {
 // sampling.
 bool PromisesSameText(const ArmConfig& arm, const ArmConfig& baseline) {
   const bool same = SamplingJson(arm.sampling) == SamplingJson(baseline.sampling);
-  return same && (arm.sampling.greedy() || (arm.rule == "exact_match" && baseline.rule == "exact_match"));
+  return same && (LawOf(arm) == LawName(Law::kGreedyIdentical) ||
+                  (arm.rule == "exact_match" && baseline.rule == "exact_match"));
 }
 
 void FillCounts(const Requests& requests, ComparisonRow* row) {

@@ -46,7 +46,7 @@ struct ComparisonRow {
   std::optional<double> draft_cost, verify_cost;  // d, and the verify part of a round over t(1)
   std::optional<Identity> identity;  // nothing where the law does not promise the baseline's very text
   std::string drafter_note;          // Drafter::note() of the arm's requests
-  std::string law;                   // "greedy_identical", "exact_law"
+  std::string law;                   // LawName()
   std::string arithmetic;            // "bitwise", "tolerance"
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/tokenizer/chat_template.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 
 namespace forerun {
@@ -32,7 +33,7 @@ constexpr FileOption kDrafterFiles[] = {
 absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperiment& experiment) {
   FORERUN_RETURN_IF_ERROR(Validate(config.sampling, experiment.models.vocab_size()));
   PreparedArm arm;
-  FORERUN_ASSIGN_OR_RETURN(arm.rule, FindVerifier(config.rule));
+  FORERUN_ASSIGN_OR_RETURN(arm.rule, MakeRule(config.verifier));
   const DrafterResources resources = {
       .target = experiment.models.target.model.get(),
       .draft = experiment.models.draft ? experiment.models.draft->model.get() : nullptr,
@@ -49,8 +50,8 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
     arm.drafter_files.emplace_back(option.name, file);
   }
   FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(options, resources));
-  FORERUN_RETURN_IF_ERROR(arm.rule->CheckLossless(arm.drafter->proposal(config.sampling),
-                                                  arm.drafter->chains_only(), config.sampling));
+  const DraftKind kind = KindOfDrafts(arm.drafter.get(), config.sampling);
+  FORERUN_RETURN_IF_ERROR(In("arm " + config.name, CheckPairing(*arm.rule, kind, config.sampling)));
   if (!config.drafts()) arm.drafter.reset();
   return arm;
 }
@@ -128,7 +129,7 @@ Request PreparedExperiment::MakeRequest(int prompt, int arm) const {
   request.prompt = prompts[prompt].tokens;
   request.prediction = prompts[prompt].prediction;
   request.drafter = arms[arm].drafter.get();
-  request.verifier = arms[arm].rule;
+  request.verifier = arms[arm].rule.get();
   request.num_speculative_tokens = config.arms[arm].num_speculative_tokens;
   request.sampling = config.arms[arm].sampling;
   request.max_new_tokens = config.max_new_tokens;

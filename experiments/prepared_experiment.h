@@ -23,7 +23,7 @@ struct PreparedPrompt {
 
 struct PreparedArm {
   std::unique_ptr<Drafter> drafter;  // null where the arm does not draft
-  const Verifier* rule = nullptr;
+  std::unique_ptr<Verifier> rule;
   // Of the drafter: option and path.
   std::vector<std::pair<std::string, std::string>> drafter_files;
 };

@@ -9,6 +9,7 @@
 #include "core/base/status_macros.h"
 #include "core/engine/engine.h"
 #include "core/model/table_model.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 
 namespace forerun {
@@ -85,8 +86,7 @@ class SignatureRun {
       if (absl::IsFailedPrecondition(drafter.status())) continue;  // it needs a file
       FORERUN_RETURN_IF_ERROR(drafter.status());
       const std::string name = absl::StrCat(info.key, *sample == '\0' ? "" : " ", sample);
-      for (const VerifierInfo& rule : ListVerifiers())
-        FORERUN_RETURN_IF_ERROR(AddRule(name, **drafter, rule));
+      for (const RuleInfo& rule : ListRules()) FORERUN_RETURN_IF_ERROR(AddRule(name, **drafter, rule));
     }
     return absl::OkStatus();
   }
@@ -94,11 +94,10 @@ class SignatureRun {
   std::vector<SignaturePart> TakeParts() { return std::move(parts_); }
 
  private:
-  absl::Status AddRule(const std::string& drafter_name, Drafter& drafter, const VerifierInfo& info) {
-    FORERUN_ASSIGN_OR_RETURN(const Verifier* rule, FindVerifier(info.name));
+  absl::Status AddRule(const std::string& drafter_name, Drafter& drafter, const RuleInfo& info) {
+    FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(info.name));
     for (const NamedSampling& named : Samplings(seed_)) {
-      const Proposal proposal = drafter.proposal(named.sampling);
-      if (!rule->CheckLossless(proposal, drafter.chains_only(), named.sampling).ok()) continue;
+      if (!CheckPairing(*rule, KindOfDrafts(&drafter, named.sampling), named.sampling).ok()) continue;
       FORERUN_ASSIGN_OR_RETURN(const uint64_t hash, Play(Requests(drafter, *rule, named.sampling)));
       parts_.push_back({absl::StrCat(drafter_name, ", ", info.name, ", ", named.name), hash});
     }

@@ -17,6 +17,7 @@
 #include "core/model/forward_batch.h"
 #include "core/sampling/sampling.h"
 #include "core/tree/token_tree.h"
+#include "core/verify/verifier.h"
 
 namespace forerun {
 
@@ -65,6 +66,8 @@ class Drafter {
   // How children will be chosen under this sampling: what a rule is checked against before a run.
   virtual Proposal proposal(const Sampling& sampling) const = 0;
   virtual bool chains_only() const { return true; }
+  // Whether children are drawn with the noise of the target's own draw at their position.
+  virtual bool coupled(const Sampling&) const { return false; }
   // How many of the target's best tokens it wants of every verified row; 0: no evidence.
   virtual int evidence_top_k() const { return 0; }
   // Which hidden states of the target it reads (ForwardBatch::taps); none: it has no need of any. With some,
@@ -76,5 +79,11 @@ class Drafter {
   // Called before every target forward of these sequences that verifies. An error here ends the whole step.
   virtual absl::Status Propose(std::span<DraftTask> tasks) = 0;
 };
+
+// What a rule is checked against; null: plain decoding.
+inline DraftKind KindOfDrafts(const Drafter* drafter, const Sampling& sampling) {
+  if (drafter == nullptr) return {};
+  return {drafter->proposal(sampling), drafter->chains_only(), drafter->coupled(sampling)};
+}
 
 }  // namespace forerun

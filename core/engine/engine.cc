@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/engine/engine_step.h"
+#include "core/verify/registry.h"
 
 namespace forerun {
 namespace {
@@ -43,10 +44,7 @@ absl::Status CheckRequest(const Request& request, const Model& target) {
       return absl::InvalidArgumentError(where + "stop_strings: expected text, found an empty string");
   }
   FORERUN_RETURN_IF_ERROR(Validate(request.sampling, target.vocab_size()));
-  const Proposal proposal =
-      request.drafter == nullptr ? Proposal::kDeterministic : request.drafter->proposal(request.sampling);
-  const bool chains = request.drafter == nullptr || request.drafter->chains_only();
-  return request.verifier->CheckLossless(proposal, chains, request.sampling);
+  return CheckPairing(*request.verifier, KindOfDrafts(request.drafter, request.sampling), request.sampling);
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ void EngineStep::PlaceWork(Work& work) {
   const bool causal = !work.verifies() || work.tree.is_chain();
   batch_.segments.push_back({&sequence.table(), work.first_row, work.rows, causal});
   const Request& request = sequence.request();
-  const bool argmax_will_do = request.sampling.plain_argmax() && !request.want_log_probs;
+  const bool argmax_will_do = request.sampling.plain_argmax() && !request.want_log_probs &&
+                              !(work.verifies() && request.verifier->reads_unwarped());
   const int top_k = sequence.evidence_top_k();
   const std::vector<int> taps = sequence.taps();
   for (const int tap : taps) {

@@ -5,14 +5,26 @@
 
 namespace forerun {
 
-Distribution ForwardTargetRows::At(int node) const {
-  const RowOutput& output = outputs_[node];
-  if (output.logits.empty()) return Distribution::PointMass(output.argmax);
+Distribution ForwardTargetRows::Row(int node, const Sampling& sampling) const {
   const std::vector<TokenId> path = tree_.PathTokens(node);
   const std::size_t prompt = request_.prompt.size();
   return Distribution::FromLogits(
-      output.logits, request_.sampling,
+      outputs_[node].logits, sampling,
       {.prompt = committed_.first(prompt), .output = committed_.subspan(prompt), .path = path});
+}
+
+Distribution ForwardTargetRows::At(int node) const {
+  const RowOutput& output = outputs_[node];
+  return output.logits.empty() ? Distribution::PointMass(output.argmax) : Row(node, request_.sampling);
+}
+
+Distribution ForwardTargetRows::UnwarpedAt(int node) const {
+  Sampling unwarped = request_.sampling;
+  unwarped.temperature = 1;
+  unwarped.top_k = 0;
+  unwarped.top_p = 1;
+  unwarped.min_p = 0;
+  return Row(node, unwarped);
 }
 
 TokenId ForwardTargetRows::BestAt(int node) const {

@@ -13,18 +13,21 @@ namespace forerun {
 
 class ForwardTargetRows final : public TargetRows {
  public:
-  // `outputs`: [nodes], node i's row; argmax where the sampling is plain_argmax, full logits otherwise.
+  // `outputs`: [nodes], node i's row; argmax where nothing else is read, full logits otherwise.
   ForwardTargetRows(const Request& request, std::span<const TokenId> committed, const TokenTree& tree,
                     std::span<const RowOutput> outputs)
       : request_(request), committed_(committed), tree_(tree), outputs_(outputs) {}
 
   Distribution At(int node) const override;
+  Distribution UnwarpedAt(int node) const override;
   TokenId BestAt(int node) const override;
   int64_t PositionAfter(int node) const override {
     return static_cast<int64_t>(committed_.size()) + tree_.node(node).depth;
   }
 
  private:
+  Distribution Row(int node, const Sampling& sampling) const;
+
   const Request& request_;
   std::span<const TokenId> committed_;
   const TokenTree& tree_;

@@ -96,15 +96,20 @@ TokenId Distribution::Argmax() const {
   return tokens_[std::max_element(probabilities_.begin(), probabilities_.end()) - probabilities_.begin()];
 }
 
-Distribution Distribution::MinusClamped(const Distribution& q) const {
+Distribution Distribution::MinusClamped(const Distribution& q) const { return Above(q, 1).distribution; }
+
+Residual Distribution::Above(const Distribution& q, double scale) const {
   std::vector<TokenId> tokens;
   std::vector<double> weights;
+  double mass = 0;
   MergeWalk(*this, q, [&](TokenId token, double p_token, double q_token) {
-    if (p_token <= q_token) return;
+    const double weight = scale * p_token - q_token;
+    if (weight <= 0) return;
     tokens.push_back(token);
-    weights.push_back(p_token - q_token);
+    weights.push_back(weight);
+    mass += weight;
   });
-  return Distribution(std::move(tokens), std::move(weights));
+  return {mass, Distribution(std::move(tokens), std::move(weights))};
 }
 
 Distribution Distribution::Without(TokenId token) const {
@@ -144,9 +149,11 @@ TokenId Distribution::DrawRace(const RandomKey& key) const {
   return best;
 }
 
-double Overlap(const Distribution& p, const Distribution& q) {
+double Overlap(const Distribution& p, const Distribution& q, double scale) {
   double sum = 0;
-  MergeWalk(p, q, [&sum](TokenId, double p_token, double q_token) { sum += std::min(p_token, q_token); });
+  MergeWalk(p, q, [&sum, scale](TokenId, double p_token, double q_token) {
+    sum += std::min(scale * p_token, q_token);
+  });
   return sum;
 }
 

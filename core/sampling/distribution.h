@@ -10,6 +10,8 @@
 
 namespace forerun {
 
+struct Residual;
+
 class Distribution {
  public:
   Distribution() = default;  // empty: no mass
@@ -29,6 +31,8 @@ class Distribution {
 
   // The residual of speculative sampling: norm(max(0, p - q)); empty where p <= q everywhere.
   Distribution MinusClamped(const Distribution& q) const;
+  // max(0, scale * p - q): its sum, and the distribution in proportion to it.
+  Residual Above(const Distribution& q, double scale) const;
   // p with one token struck out, renormalised; empty where nothing is left.
   Distribution Without(TokenId token) const;
 
@@ -46,7 +50,12 @@ class Distribution {
   std::vector<double> probabilities_;  // same length, sums to 1
 };
 
-// Sum over tokens of min(p, q): the acceptance of `rejection` at one position.
-double Overlap(const Distribution& p, const Distribution& q);
+struct Residual {
+  double mass = 0;
+  Distribution distribution;  // empty where mass is 0
+};
+
+// Sum over tokens of min(scale * p, q): at 1, the acceptance of `rejection` at one position.
+double Overlap(const Distribution& p, const Distribution& q, double scale = 1);
 
 }  // namespace forerun

@@ -1,5 +1,4 @@
 // Follows the target's best token down the tree as long as it was drafted. No randomness.
-#include "absl/strings/str_cat.h"
 #include "core/verify/rules.h"
 
 namespace forerun {
@@ -8,14 +7,8 @@ namespace {
 class Greedy final : public Verifier {
  public:
   absl::string_view name() const override { return "greedy"; }
-
-  absl::Status CheckLossless(Proposal proposal, bool chain, const Sampling& sampling) const override {
-    if (sampling.greedy()) return absl::OkStatus();
-    const bool rejection_fits = chain && proposal != Proposal::kSampledWithoutReplacement;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rule \"greedy\" keeps the target's law at temperature 0 only, not at ", sampling.temperature,
-        "; use ", rejection_fits ? "\"rejection\" or \"exact_match\"" : "\"exact_match\""));
-  }
+  absl::string_view kept_for() const override { return "any draft at temperature 0"; }
+  bool KeepsLaw(const DraftKind&, const Sampling& sampling) const override { return sampling.greedy(); }
 
   Verdict Verify(const TokenTree& tree, const TargetRows& target, Randoms&) const override {
     Verdict verdict;
@@ -44,9 +37,6 @@ class Greedy final : public Verifier {
 
 }  // namespace
 
-const Verifier& GreedyRule() {
-  static const Greedy& rule = *new Greedy();
-  return rule;
-}
+std::unique_ptr<Verifier> MakeGreedy(ObjectReader&) { return std::make_unique<Greedy>(); }
 
 }  // namespace forerun

@@ -4,7 +4,6 @@
 // at one position.
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/verify/rules.h"
 
@@ -14,13 +13,9 @@ namespace {
 class Rejection final : public Verifier {
  public:
   absl::string_view name() const override { return "rejection"; }
-
-  absl::Status CheckLossless(Proposal proposal, bool chain, const Sampling& sampling) const override {
-    if (chain && proposal != Proposal::kSampledWithoutReplacement) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("rule \"rejection\" is for chains of deterministic or sampled tokens, not for a ",
-                     ProposalName(proposal), chain ? " chain" : " tree", "; use ",
-                     sampling.greedy() ? "\"greedy\" or \"exact_match\"" : "\"exact_match\""));
+  absl::string_view kept_for() const override { return "chains of deterministic or sampled tokens"; }
+  bool KeepsLaw(const DraftKind& kind, const Sampling&) const override {
+    return kind.chain && kind.proposal != Proposal::kSampledWithoutReplacement;
   }
 
   Verdict Verify(const TokenTree& tree, const TargetRows& target, Randoms& randoms) const override {
@@ -35,34 +30,25 @@ class Rejection final : public Verifier {
         return verdict;
       }
       FORERUN_CHECK(tree.proposal(node) != Proposal::kSampledWithoutReplacement);
+      const SiblingDraft draft(tree, node);
       const TokenId token = tree.node(child).token;
-      const double p_token = p[token], q_token = DraftProbability(tree, child);
-      FORERUN_CHECK(q_token > 0);  // a token outside q was not drawn from it
+      const double p_token = p[token], q_token = draft.Of(token);
       const bool accepted = randoms.Coin(child, std::min(1.0, p_token / q_token));
       verdict.examined.push_back({child, p_token, q_token, accepted});
       if (!accepted) {
-        verdict.next = randoms.Draw(child, Purpose::kResidual, Residual(p, tree, child));
+        // Nothing is left only where p equals q but for rounding; the rejection that led here had probability
+        // 0, and p stands in.
+        const Distribution residual = draft.LeftOf(p, 1, token).distribution;
+        verdict.next = randoms.Draw(child, Purpose::kResidual, residual.empty() ? p : residual);
         return verdict;
       }
       verdict.accepted.push_back(child);
     }
   }
-
- private:
-  // Empty only where p equals q but for rounding; the rejection
-  // that led here had probability 0, and p stands in.
-  static Distribution Residual(const Distribution& p, const TokenTree& tree, int child) {
-    const Distribution* q = tree.q(tree.node(child).parent);
-    Distribution residual = q == nullptr ? p.Without(tree.node(child).token) : p.MinusClamped(*q);
-    return residual.empty() ? p : residual;
-  }
 };
 
 }  // namespace
 
-const Verifier& RejectionRule() {
-  static const Rejection& rule = *new Rejection();
-  return rule;
-}
+std::unique_ptr<Verifier> MakeRejection(ObjectReader&) { return std::make_unique<Rejection>(); }
 
 }  // namespace forerun

@@ -21,6 +21,7 @@ void AddModelOptions(CLI::App* command, GenerateOptions* options) {
       ->add_option("--num-speculative-tokens", options->num_speculative_tokens, "Most tokens drafted a round")
       ->check(IntegerFrom(0, 256));
   command->add_option("--rule", options->rule, "How drafts are verified (see `forerun list rules`)");
+  command->add_option("--rule-options", options->rule_options, "The rule's parameters, a JSON object");
 }
 
 void AddSamplingOptions(CLI::App* command, GenerateOptions* options) {

@@ -15,6 +15,7 @@ struct GenerateOptions {
   std::string drafter_options;      // JSON object merged into the drafter's
   std::string draft_sample;         // empty: the drafter's default
   std::string rule;                 // empty: greedy at temperature 0, else rejection
+  std::string rule_options;         // JSON object, or empty
   int num_speculative_tokens = -1;  // -1: the default
   Sampling sampling;
   int max_new_tokens = 128;

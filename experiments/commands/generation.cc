@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "core/base/status_macros.h"
 #include "core/engine/engine.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 #include "experiments/arm_config.h"
 #include "experiments/commands/text_input.h"
@@ -52,6 +53,11 @@ absl::StatusOr<ArmConfig> ArmOf(const GenerateOptions& options) {
   if (options.num_speculative_tokens >= 0)
     arm["drafter"]["num_speculative_tokens"] = options.num_speculative_tokens;
   if (!options.draft_sample.empty()) arm["drafter"]["sample"] = options.draft_sample;
+  if (!options.rule_options.empty()) {
+    FORERUN_ASSIGN_OR_RETURN(arm["verifier"], ParseJson(options.rule_options, "--rule-options"));
+    if (!arm["verifier"].is_object())
+      return absl::InvalidArgumentError("--rule-options: expected a JSON object");
+  }
   if (!options.rule.empty()) arm["verifier"]["rule"] = options.rule;
   FORERUN_ASSIGN_OR_RETURN(ArmConfig read, ReadArm(arm, "command line", options.sampling));
   FORERUN_RETURN_IF_ERROR(CheckUse(options, type));
@@ -174,11 +180,12 @@ absl::Status Generate(const GenerateOptions& options) {
       .target_tokenizer = models.target.tokenizer.get(),
       .draft_tokenizer = models.draft ? models.draft->tokenizer.get() : nullptr};
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> drafter, MakeDrafter(arm.drafter, resources));
+  FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(arm.verifier));
 
   Request request;
   FORERUN_ASSIGN_OR_RETURN(request.prompt, PromptTokens(options, tokenizer));
   request.drafter = arm.drafts() ? drafter.get() : nullptr;
-  FORERUN_ASSIGN_OR_RETURN(request.verifier, FindVerifier(arm.rule));
+  request.verifier = rule.get();
   request.num_speculative_tokens = arm.num_speculative_tokens;
   request.sampling = arm.sampling;
   request.max_new_tokens = options.max_new_tokens;

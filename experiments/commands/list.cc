@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
-#include "core/verify/verifier.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 #include "experiments/commands/commands.h"
 #include "experiments/table.h"
@@ -23,9 +23,12 @@ void ListDrafterTypes() {
   Print(table);
 }
 
-void ListRules() {
-  Table table = {.header = {"rule", "what it does"}, .rows = {}, .text_columns = 2};
-  for (const VerifierInfo& info : ListVerifiers()) table.rows.push_back({info.name, info.description});
+void ListRuleNames() {
+  Table table = {.header = {"rule", "parameters", "what it does"}, .rows = {}, .text_columns = 3};
+  for (const RuleInfo& info : ListRules()) {
+    const std::string parameters = info.parameters == std::string("{}") ? "" : info.parameters;
+    table.rows.push_back({info.name, parameters, info.description});
+  }
   Print(table);
 }
 
@@ -80,7 +83,7 @@ void ListKernels() {
 
 absl::Status List(const std::string& what) {
   if (what == "drafters") ListDrafterTypes();
-  if (what == "rules") ListRules();
+  if (what == "rules") ListRuleNames();
   if (what == "models") ListModels();
   if (what == "kernels") ListKernels();
   return absl::OkStatus();

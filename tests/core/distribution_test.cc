@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
+#include "experiments/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/chi_square.h"
 
 namespace forerun {
 namespace {

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "core/model/table_model.h"
+#include "experiments/lossless_law.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
-#include "tests/support/speculation.h"
 #include "tests/support/test_models.h"
 
 namespace forerun {

@@ -3,14 +3,13 @@
 #include <vector>
 
 #include "core/verify/verifier.h"
+#include "experiments/chi_square.h"
+#include "experiments/lossless_law.h"
 #include "gtest/gtest.h"
-#include "tests/support/chi_square.h"
-#include "tests/support/speculation.h"
+#include "tests/support/rules.h"
 
 namespace forerun {
 namespace {
-
-const Verifier& Rule(absl::string_view name) { return **FindVerifier(name); }
 
 TEST(KeyedRandoms, UsesTheKeysOfTheDesign) {
   const Distribution p = Distribution::FromWeights(std::vector<double>{1, 2, 3, 4});
@@ -71,11 +70,11 @@ double LawPValue(const Verifier& rule, const ContextTable& drafted_for, const Co
 
 TEST(KeyedRandoms, FourTokensHaveTheTargetsLaw) {
   const ContextTable p = ContextTable::Random(3, 2, 41), q = ContextTable::Random(3, 2, 42);
-  const TokenLaw law = PlainLaw(p, {0}, 4);
+  const TokenLaw law = PlainLaw({.target = &p}, 4);
   EXPECT_GT(LawPValue(Rule("rejection"), p, q, law), 1e-6);
   EXPECT_GT(LawPValue(Rule("exact_match"), p, q, law), 1e-6);
   // The same counts against another law.
-  EXPECT_LT(LawPValue(Rule("rejection"), p, q, PlainLaw(q, {0}, 4)), 1e-6);
+  EXPECT_LT(LawPValue(Rule("rejection"), p, q, PlainLaw({.target = &q}, 4)), 1e-6);
   // greedy is not a way to sample.
   EXPECT_LT(LawPValue(Rule("greedy"), p, q, law), 1e-6);
 }

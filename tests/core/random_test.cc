@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "experiments/chi_square.h"
 #include "gtest/gtest.h"
-#include "tests/support/chi_square.h"
 
 namespace forerun {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/lossless_law.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/speculation.h"
 
 namespace forerun {
 namespace {

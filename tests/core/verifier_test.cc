@@ -1,98 +1,136 @@
-// What rules say about themselves, and what a verdict holds.
+// What rules say about themselves, how they are made, and what a verdict holds.
 #include "core/verify/verifier.h"
 
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/rules.h"
 
 namespace forerun {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 const Sampling kCold = {.temperature = 0};
 const Sampling kWarm = {.temperature = 0.7f};
+constexpr Proposal kProposals[] = {Proposal::kDeterministic, Proposal::kSampled,
+                                   Proposal::kSampledWithoutReplacement};
 
-const Verifier& Rule(absl::string_view name) { return **FindVerifier(name); }
+std::vector<DraftKind> AllKinds() {
+  std::vector<DraftKind> kinds;
+  for (const Proposal proposal : kProposals) {
+    for (const bool chain : {true, false}) kinds.push_back({proposal, chain, /*coupled=*/false});
+  }
+  kinds.push_back({Proposal::kSampled, /*chain=*/true, /*coupled=*/true});
+  return kinds;
+}
 
-TEST(Registry, FindsEveryListedRule) {
+std::string ErrorOf(const Json& options) {
+  return std::string(MakeRule(options, "arms.1.verifier").status().message());
+}
+
+TEST(Registry, MakesEveryListedRule) {
   std::set<std::string> names;
-  for (const VerifierInfo& info : ListVerifiers()) {
+  for (const RuleInfo& info : ListRules()) {
     names.insert(info.name);
     EXPECT_STRNE(info.description, "");
-    const auto rule = FindVerifier(info.name);
-    ASSERT_TRUE(rule.ok());
-    EXPECT_EQ((*rule)->name(), info.name);
+    EXPECT_EQ(Rule(info.name).name(), info.name);
+    EXPECT_NE(Rule(info.name).kept_for(), "");
   }
-  EXPECT_THAT(names, ElementsAre("exact_match", "greedy", "rejection"));
+  EXPECT_THAT(names, ElementsAre("block", "exact_match", "greedy", "k_seq", "rejection", "relaxed",
+                                 "synthetic", "traversal", "tree_recursive", "tree_target_only", "typical"));
 }
 
-TEST(Registry, AnUnknownRuleNamesTheKnown) {
-  const auto rule = FindVerifier("gredy");
-  EXPECT_EQ(rule.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(rule.status().message(),
-            "no verification rule \"gredy\"; the rules are: greedy, exact_match, rejection");
+TEST(Registry, WritesEveryParameterOut) {
+  EXPECT_EQ(DumpJson(*ResolveRule("greedy", "verifier")), R"({"rule":"greedy"})");
+  EXPECT_EQ(DumpJson(*ResolveRule("typical", "verifier")),
+            R"({"rule":"typical","epsilon":0.09,"delta":0.3})");
+  EXPECT_EQ(DumpJson(*ResolveRule({{"delta", 0.5}, {"rule", "typical"}}, "verifier")),
+            R"({"rule":"typical","epsilon":0.09,"delta":0.5})");
+  for (const RuleInfo& info : ListRules()) {
+    const Json resolved = *ResolveRule(info.name, "verifier");
+    EXPECT_EQ(*ResolveRule(resolved, "verifier"), resolved);
+  }
 }
 
-TEST(LawName, IsTheWordOfTheResults) {
-  EXPECT_STREQ(LawName(Law::kGreedyIdentical), "greedy_identical");
-  EXPECT_STREQ(LawName(Law::kExact), "exact_law");
-  EXPECT_STREQ(LawName(Law::kLossy), "lossy");
+TEST(Registry, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(ErrorOf("gredy"), HasSubstr("arms.1.verifier.rule: expected one of greedy, exact_match"));
+  EXPECT_THAT(ErrorOf("gredy"), HasSubstr("(nearest: greedy), found \"gredy\""));
+  EXPECT_EQ(ErrorOf({{"rule", "typical"}, {"epsilom", 0.1}}),
+            "arms.1.verifier.epsilom: unknown key; nearest is epsilon");
+  EXPECT_EQ(ErrorOf({{"rule", "greedy"}, {"epsilon", 0.1}}),
+            "arms.1.verifier.epsilon: unknown key; known are rule");
+  EXPECT_EQ(ErrorOf({{"rule", "typical"}, {"delta", 2}}),
+            "arms.1.verifier.delta: expected a number from 0 to 1, found 2");
+  EXPECT_THAT(ErrorOf({{"rule", "relaxed"}, {"top_k", 0}, {"ratio", 0}}),
+              HasSubstr("top_k: expected above 0 where ratio is 0"));
+  for (const Json& acceptance : {Json(0.5), Json::array(), Json::array({0.5, 1.5}), Json::array({"0.5"})}) {
+    EXPECT_THAT(ErrorOf({{"rule", "synthetic"}, {"acceptance", acceptance}}),
+                HasSubstr("arms.1.verifier.acceptance: expected "));
+  }
+  EXPECT_THAT(ErrorOf(Json::object()), HasSubstr("arms.1.verifier.rule: expected the name of a rule"));
+  EXPECT_EQ(ErrorOf(7), "arms.1.verifier: expected an object, found 7");
 }
 
-TEST(CheckLossless, EachRuleForEachPairing) {
-  for (const Proposal proposal :
-       {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
-    for (const bool chain : {true, false}) {
-      EXPECT_TRUE(Rule("greedy").CheckLossless(proposal, chain, kCold).ok());
-      EXPECT_FALSE(Rule("greedy").CheckLossless(proposal, chain, kWarm).ok());
-      const bool fits = chain && proposal != Proposal::kSampledWithoutReplacement;
-      for (const Sampling& sampling : {kCold, kWarm}) {
-        EXPECT_TRUE(Rule("exact_match").CheckLossless(proposal, chain, sampling).ok());
-        EXPECT_EQ(Rule("rejection").CheckLossless(proposal, chain, sampling).ok(), fits);
-      }
+TEST(Law, IsTheWordOfTheResults) {
+  EXPECT_STREQ(LawName(LawOf(Rule("block"), kCold)), "greedy_identical");
+  EXPECT_STREQ(LawName(LawOf(Rule("block"), kWarm)), "exact_law");
+  for (const Sampling& sampling : {kCold, kWarm}) {
+    EXPECT_STREQ(LawName(LawOf(Rule("typical"), sampling)), "lossy");
+    EXPECT_STREQ(LawName(LawOf(Rule("relaxed"), sampling)), "lossy");
+    EXPECT_STREQ(LawName(LawOf(Rule("synthetic"), sampling)), "synthetic");
+  }
+}
+
+TEST(CheckPairing, EachRuleForEachDraft) {
+  for (const DraftKind& kind : AllKinds()) {
+    const bool with = kind.proposal != Proposal::kSampledWithoutReplacement;
+    const auto fits = [&kind](const char* rule, const Sampling& sampling) {
+      return CheckPairing(Rule(rule), kind, sampling).ok();
+    };
+    EXPECT_TRUE(fits("greedy", kCold));
+    EXPECT_FALSE(fits("greedy", kWarm));
+    for (const Sampling& sampling : {kCold, kWarm}) {
+      for (const char* rule :
+           {"exact_match", "tree_target_only", "tree_recursive", "typical", "relaxed", "synthetic"})
+        EXPECT_TRUE(fits(rule, sampling)) << rule;
+      EXPECT_EQ(fits("rejection", sampling), kind.chain && with);
+      EXPECT_EQ(fits("block", sampling), kind.chain && with && !kind.coupled);
+      EXPECT_EQ(fits("traversal", sampling), !kind.coupled);
+      EXPECT_EQ(fits("k_seq", sampling), kind.proposal == Proposal::kSampled);
     }
   }
 }
 
-// A refusal names only rules that would be accepted.
-TEST(CheckLossless, RefusalsNameTheRulesThatFit) {
-  for (const char* name : {"greedy", "exact_match", "rejection"}) {
-    for (const Proposal proposal :
-         {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
-      for (const bool chain : {true, false}) {
-        for (const Sampling& sampling : {kCold, kWarm}) {
-          const absl::Status status = Rule(name).CheckLossless(proposal, chain, sampling);
-          if (status.ok()) continue;
-          EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-          const std::string advice(status.message().substr(status.message().find("; use ")));
-          for (const VerifierInfo& info : ListVerifiers()) {
-            const std::string quoted = std::string("\"") + info.name + '"';
-            const bool fits = Rule(info.name).CheckLossless(proposal, chain, sampling).ok();
-            EXPECT_EQ(advice.find(quoted) != std::string::npos, fits) << status;
-          }
+// A refusal names the rules that would be accepted, all of them, and no lossy one.
+TEST(CheckPairing, RefusalsNameTheRulesThatFit) {
+  EXPECT_EQ(
+      CheckPairing(Rule("block"), {Proposal::kSampled, true, true}, kWarm).message(),
+      "rule \"block\" keeps the target's law for chains of deterministic or sampled tokens that are not "
+      "coupled, not for a coupled sampled chain at temperature 0.7; use one of \"exact_match\", "
+      "\"rejection\", \"tree_target_only\", \"tree_recursive\", \"k_seq\"");
+  for (const RuleInfo& refused : ListRules()) {
+    for (const DraftKind& kind : AllKinds()) {
+      for (const Sampling& sampling : {kCold, kWarm}) {
+        const absl::Status status = CheckPairing(Rule(refused.name), kind, sampling);
+        if (status.ok()) continue;
+        EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+        const std::string advice(status.message().substr(status.message().find("; use ")));
+        for (const RuleInfo& info : ListRules()) {
+          const std::string quoted = std::string("\"") + info.name + '"';
+          EXPECT_EQ(advice.find(quoted) != std::string::npos, Rule(info.name).KeepsLaw(kind, sampling))
+              << status;
         }
       }
     }
   }
 }
-
-// A target that always gives the same row.
-class FixedRows final : public TargetRows {
- public:
-  explicit FixedRows(Distribution p) : p_(std::move(p)) {}
-  Distribution At(int) const override { return p_; }
-  int64_t PositionAfter(int node) const override { return 10 + node; }
-
- private:
-  Distribution p_;
-};
 
 TokenTree Chain(std::vector<TokenId> tokens, const std::optional<Distribution>& q = std::nullopt) {
   TokenTree tree(0);
@@ -104,10 +142,14 @@ TokenTree Chain(std::vector<TokenId> tokens, const std::optional<Distribution>& 
   return tree;
 }
 
+bool Judges(const RuleInfo& info, Proposal proposal, bool chain) {
+  return CheckPairing(Rule(info.name), {proposal, chain, false}, kCold).ok();
+}
+
 TEST(Verdict, AnEmptyDraftGivesOneBonus) {
   const FixedRows rows(Distribution::PointMass(3));
   KeyedRandoms randoms(1, 2, 3);
-  for (const VerifierInfo& info : ListVerifiers()) {
+  for (const RuleInfo& info : ListRules()) {
     const Verdict verdict = Rule(info.name).Verify(TokenTree(0), rows, randoms);
     EXPECT_THAT(verdict.accepted, IsEmpty());
     EXPECT_THAT(verdict.examined, IsEmpty());
@@ -121,12 +163,13 @@ TEST(Verdict, APointMassMakesAllRulesGreedy) {
   const FixedRows rows(Distribution::PointMass(3));
   for (uint64_t seed = 0; seed < 20; ++seed) {
     KeyedRandoms randoms(seed, 2, 3);
-    for (const VerifierInfo& info : ListVerifiers()) {
+    for (const RuleInfo& info : ListRules()) {
+      if (Rule(info.name).aim() == Law::kSynthetic || !Judges(info, Proposal::kDeterministic, true)) continue;
       const Verdict verdict = Rule(info.name).Verify(Chain({3, 3, 1, 3}), rows, randoms);
-      EXPECT_THAT(verdict.accepted, ElementsAre(1, 2));
+      EXPECT_THAT(verdict.accepted, ElementsAre(1, 2)) << info.name;
       EXPECT_EQ(verdict.next, 3);
       EXPECT_FALSE(verdict.bonus);
-      ASSERT_EQ(verdict.examined.size(), 3u);
+      ASSERT_EQ(verdict.examined.size(), 3u) << info.name;
       EXPECT_EQ(verdict.examined[1].node, 2);
       EXPECT_EQ(verdict.examined[1].p, 1);
       EXPECT_EQ(verdict.examined[1].q, 1);
@@ -138,16 +181,21 @@ TEST(Verdict, APointMassMakesAllRulesGreedy) {
 }
 
 TEST(Verdict, RecordsPAndQOfSampledTokens) {
-  const Distribution p = Distribution::FromWeights(std::vector<double>{1, 3});
   const Distribution q = Distribution::FromWeights(std::vector<double>{1, 1});
-  const FixedRows rows(p);
-  for (const char* name : {"exact_match", "rejection"}) {
-    KeyedRandoms randoms(4, 2, 3);
-    const Verdict verdict = Rule(name).Verify(Chain({1, 0, 1}, q), rows, randoms);
-    ASSERT_FALSE(verdict.examined.empty());
-    EXPECT_EQ(verdict.examined[0].p, 0.75);
-    EXPECT_EQ(verdict.examined[0].q, 0.5);
-    EXPECT_EQ(verdict.examined.size(), verdict.accepted.size() + (verdict.bonus ? 0 : 1));
+  const FixedRows rows(Distribution::FromWeights(std::vector<double>{1, 3}));
+  for (const RuleInfo& info : ListRules()) {
+    if (std::string(info.name) == "greedy") continue;  // its p is 1 or 0
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      KeyedRandoms randoms(seed, 2, 3);
+      const Verdict verdict = Rule(info.name).Verify(Chain({1, 0, 1}, q), rows, randoms);
+      EXPECT_EQ(verdict.examined.size(), verdict.accepted.size() + (verdict.bonus ? 0 : 1)) << info.name;
+      for (std::size_t i = 0; i < verdict.examined.size(); ++i) {
+        EXPECT_EQ(verdict.examined[i].node, static_cast<int>(i) + 1);
+        EXPECT_EQ(verdict.examined[i].p, i == 1 ? 0.25 : 0.75);
+        EXPECT_EQ(verdict.examined[i].q, 0.5);
+        EXPECT_EQ(verdict.examined[i].accepted, i < verdict.accepted.size());
+      }
+    }
   }
 }
 
@@ -160,27 +208,31 @@ TEST(Verdict, WalksDownATree) {
   tree.Add(six, 6);
   const FixedRows rows(Distribution::PointMass(6));
   KeyedRandoms randoms(1, 2, 3);
-  for (const char* name : {"greedy", "exact_match"}) {
+  for (const char* name : {"greedy", "exact_match", "tree_target_only", "tree_recursive", "traversal"}) {
     const Verdict verdict = Rule(name).Verify(tree, rows, randoms);
-    EXPECT_THAT(verdict.accepted, ElementsAre(2, 4));
+    EXPECT_THAT(verdict.accepted, ElementsAre(2, 4)) << name;
     EXPECT_EQ(verdict.next, 6);
     EXPECT_TRUE(verdict.bonus);
     ASSERT_EQ(verdict.examined.size(), 3u);  // 5, then 6, then 6; never 7
     EXPECT_EQ(verdict.examined[0].node, 1);
     EXPECT_FALSE(verdict.examined[0].accepted);
+    EXPECT_EQ(verdict.examined[2].node, 4);
   }
 }
 
-TEST(Rejection, RefusesWhatItCannotJudge) {
+TEST(Rules, RefuseWhatTheyCannotJudge) {
   const FixedRows rows(Distribution::PointMass(6));
   KeyedRandoms randoms(1, 2, 3);
   TokenTree fork(0);
   fork.Add(0, 1);
   fork.Add(0, 2);
   EXPECT_DEATH(Rule("rejection").Verify(fork, rows, randoms), "is_chain");
+  EXPECT_DEATH(Rule("block").Verify(fork, rows, randoms), "is_chain");
+  EXPECT_DEATH(Rule("k_seq").Verify(fork, rows, randoms), "kSampled");
   // A token that q cannot have drawn.
-  EXPECT_DEATH(Rule("rejection").Verify(Chain({1}, Distribution::PointMass(2)), rows, randoms),
-               "q_token > 0");
+  for (const char* rule : {"rejection", "block", "tree_recursive", "k_seq", "traversal"}) {
+    EXPECT_DEATH(Rule(rule).Verify(Chain({1}, Distribution::PointMass(2)), rows, randoms), "> 0") << rule;
+  }
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "core/model/table_model.h"
+#include "experiments/chi_square.h"
 #include "gtest/gtest.h"
-#include "tests/support/chi_square.h"
 #include "tests/support/completion.h"
 #include "tests/support/program.h"
 
@@ -122,7 +122,8 @@ class BrokenRejection final : public Verifier {
  public:
   explicit BrokenRejection(Mistake mistake) : mistake_(mistake) {}
   absl::string_view name() const override { return "broken"; }
-  absl::Status CheckLossless(Proposal, bool, const Sampling&) const override { return absl::OkStatus(); }
+  absl::string_view kept_for() const override { return "no draft"; }
+  bool KeepsLaw(const DraftKind&, const Sampling&) const override { return true; }
   Verdict Verify(const TokenTree& tree, const TargetRows& target, Randoms& randoms) const override {
     Verdict verdict;
     for (int node = 0;; ++node) {

@@ -1,13 +1,15 @@
-// Trees of draws keep the law of their draft: a recursive rule that trusts it gives the target's own law of
-// the first three tokens together, through the real drafter and engine. Wrong rules, and a form that looks at
-// the token that it decides about, are seen.
+// Trees of draws keep the law of their draft: rules that trust it give the target's own law of the first
+// three tokens together, through the real drafter and engine. Wrong rules, and a form that looks at the token
+// that it decides about, are seen.
 #include <cmath>
 
 #include "core/model/table_model.h"
 #include "drafters/tree_children.h"
+#include "experiments/chi_square.h"
+#include "experiments/lossless_faulty_rules.h"
 #include "gtest/gtest.h"
-#include "tests/support/chi_square.h"
 #include "tests/support/completion.h"
+#include "tests/support/rules.h"
 
 namespace forerun {
 namespace {
@@ -18,40 +20,17 @@ constexpr int kTokens = 3;
 constexpr double kAlarm = 1e-7;  // family-wise false alarm below 1e-5
 const std::vector<TokenId> kPrompt = {1, 3};
 
-// Tries the children in order, each against what the ones before it have left of p (and of q, where they were
-// drawn without replacement).
-class Recursive final : public Verifier {
+// tree_recursive with a mistake: draws without replacement are judged as if they were independent.
+class Forgetful final : public FaultyRule {
  public:
-  explicit Recursive(bool forgets_replacement = false) : forgets_(forgets_replacement) {}
-  absl::string_view name() const override { return "recursive"; }
-  absl::Status CheckLossless(Proposal, bool, const Sampling&) const override { return absl::OkStatus(); }
   Verdict Verify(const TokenTree& tree, const TargetRows& target, Randoms& randoms) const override {
-    Verdict verdict;
-    for (int node = 0, accepted = 0;; node = accepted) {
-      Distribution p = target.At(node);
-      accepted = -1;
-      Distribution q = tree.q(node) == nullptr ? Distribution() : *tree.q(node);
-      for (const int child : tree.Children(node)) {
-        const TokenId token = tree.node(child).token;
-        const Distribution drawn_from = q.empty() ? Distribution::PointMass(token) : q;
-        if (randoms.Coin(child, std::min(1.0, p[token] / drawn_from[token]))) {
-          accepted = child;
-          break;
-        }
-        const Distribution left = p.MinusClamped(drawn_from);
-        if (!left.empty()) p = left;
-        if (tree.proposal(node) == Proposal::kSampledWithoutReplacement && !forgets_) q = q.Without(token);
-      }
-      if (accepted < 0) {
-        verdict.next = randoms.Draw(node, Purpose::kResidual, p);
-        return verdict;
-      }
-      verdict.accepted.push_back(accepted);
+    TokenTree independent(tree.node(0).token);
+    for (int node = 0; node < tree.size(); ++node) {
+      if (tree.q(node) != nullptr) independent.SetProposal(node, Proposal::kSampled, *tree.q(node));
+      if (node + 1 < tree.size()) independent.Add(tree.node(node + 1).parent, tree.node(node + 1).token);
     }
+    return Rule("tree_recursive").Verify(independent, target, randoms);
   }
-
- private:
-  bool forgets_;
 };
 
 // Drops a drawn second child of the root that the draft finds unlikely.
@@ -153,31 +132,39 @@ TEST_F(TreeLaw, SlowRecursiveRuleOfFixedForms) {
   for (const char* form : {kStatic, kSequoia}) {
     for (const char* sample : {"greedy", "sampled", "sampled_without_replacement", "coupled"}) {
       const auto drafter = Make(std::string(form) + sample + "\"}");
-      EXPECT_GT(PValue(*drafter, Recursive(), kPlain), kAlarm) << form << sample;
-      EXPECT_GT(PValue(*drafter, Recursive(), kWarped), kAlarm) << form << sample << " warped";
+      EXPECT_GT(PValue(*drafter, Rule("tree_recursive"), kPlain), kAlarm) << form << sample;
+      EXPECT_GT(PValue(*drafter, Rule("tree_recursive"), kWarped), kAlarm) << form << sample << " warped";
     }
+  }
+}
+
+TEST_F(TreeLaw, SlowTraversalOfTrees) {
+  for (const char* form : {kStatic, kDySpec}) {
+    const auto drafter = Make(std::string(form) + "sampled_without_replacement\"}");
+    EXPECT_GT(PValue(*drafter, Rule("traversal"), kPlain), kAlarm) << form;
+    EXPECT_GT(PValue(*drafter, Rule("traversal"), kWarped), kAlarm) << form << " warped";
   }
 }
 
 TEST_F(TreeLaw, SlowRecursiveRuleOfFormsThatFollowTheDraws) {
   for (const char* sample : {"greedy", "sampled_without_replacement"}) {
     const auto drafter = Make(std::string(kDySpec) + sample + "\"}");
-    EXPECT_GT(PValue(*drafter, Recursive(), kPlain), kAlarm) << sample;
-    EXPECT_GT(PValue(*drafter, Recursive(), kWarped), kAlarm) << sample << " warped";
+    EXPECT_GT(PValue(*drafter, Rule("tree_recursive"), kPlain), kAlarm) << sample;
+    EXPECT_GT(PValue(*drafter, Rule("tree_recursive"), kWarped), kAlarm) << sample << " warped";
   }
 }
 
 TEST_F(TreeLaw, SlowCatchesARuleThatForgetsWhatWasDrawn) {
   for (const char* form : {kStatic, kDySpec}) {
     const auto drafter = Make(std::string(form) + "sampled_without_replacement\"}");
-    EXPECT_LT(PValue(*drafter, Recursive(/*forgets_replacement=*/true), kPlain), kAlarm) << form;
+    EXPECT_LT(PValue(*drafter, Forgetful(), kPlain), kAlarm) << form;
   }
 }
 
 TEST_F(TreeLaw, SlowCatchesAFormThatLooksAtTheTokenItDecidesAbout) {
   const auto inner = Make(std::string(kStatic) + "sampled_without_replacement\"}");
   Peeking peeking(*inner);
-  EXPECT_LT(PValue(peeking, Recursive(), kPlain), kAlarm);
+  EXPECT_LT(PValue(peeking, Rule("tree_recursive"), kPlain), kAlarm);
 }
 
 // Ordered pairs against q(a) q(b) / (1 - q(a)).

@@ -158,6 +158,21 @@ TEST(Config, RuleFollowsTheSampling) {
               HasSubstr("arms.1.verifier.rule"));
 }
 
+TEST(Config, VerifierIsANameOrAnObject) {
+  const auto named = With({"arms.1.verifier=typical"});
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_EQ(named->arms[1].rule, "typical");
+  EXPECT_EQ(DumpJson(ResolvedConfig(*named)["arms"][1]["verifier"]),
+            R"({"rule":"typical","epsilon":0.09,"delta":0.3})");
+  const auto object = With({"arms.1.verifier={\"rule\": \"relaxed\", \"ratio\": 0.5}"});
+  ASSERT_TRUE(object.ok()) << object.status();
+  EXPECT_EQ(DumpJson(ResolvedConfig(*object)["arms"][1]["verifier"]),
+            R"({"rule":"relaxed","top_k":5,"ratio":0.5})");
+  EXPECT_THAT(ErrorOf({"arms.1.verifier=typicle"}), HasSubstr("nearest: typical"));
+  EXPECT_EQ(ErrorOf({"arms.1.verifier={\"rule\": \"typical\", \"epsilom\": 0.1}"}),
+            "arms.1.verifier.epsilom: unknown key; nearest is epsilon");
+}
+
 TEST(Config, ArmsMayOverrideTheSampling) {
   const auto config =
       With({"sampling={\"temperature\": 0.8, \"top_k\": 20}", "arms.1.sampling={\"temperature\": 0.3}"});

@@ -84,6 +84,33 @@ TEST_F(RunCommandTest, SampledRunsPairByTheirKeys) {
   EXPECT_FALSE(rows[2].identity.has_value());  // rejection promises the law, not the text
 }
 
+// A lossy rule runs, says so in every row, and is not held to the baseline's text.
+TEST_F(RunCommandTest, LossyRulesSaySo) {
+  const ProgramResult run = RunSmoke(
+      {"--out", "run", "--set", "arms.1.verifier={\"rule\": \"relaxed\", \"top_k\": 3, \"ratio\": 0}",
+       "--set", "arms.2.verifier={\"rule\": \"synthetic\", \"acceptance\": [0.5]}"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto loaded = LoadRun(folder_ / "run");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const std::vector<ComparisonRow> rows = CompareRun(*loaded, false);
+  EXPECT_EQ(rows[0].law, "greedy_identical");
+  EXPECT_EQ(rows[1].law, "lossy");
+  EXPECT_EQ(rows[2].law, "synthetic");
+  EXPECT_TRUE(rows[0].is_baseline);
+  EXPECT_FALSE(rows[1].identity.has_value());
+  EXPECT_FALSE(rows[2].identity.has_value());
+  EXPECT_THAT(Run({"compare", "run"}).out, HasSubstr("lossy, bitwise"));
+}
+
+// What a rule is not proved for is refused before the first request, with the rules that fit.
+TEST_F(RunCommandTest, PairingsThatBiasAreRefused) {
+  ExpectOneLineError(RunSmoke({"--out", "run", "--set", "arms.1.verifier=k_seq"}), 2,
+                     "use one of \"greedy\"");
+  ExpectOneLineError(RunSmoke({"--out", "run", "--set", "sampling.temperature=1", "--set",
+                               "arms.2.drafter.sample=coupled", "--set", "arms.2.verifier=block"}),
+                     2, "not for a coupled sampled chain");
+}
+
 // In a run it is the request's error: the others finish, and the table counts it.
 TEST_F(RunCommandTest, RunGoesOnAfterARequestThatRanOut) {
   std::ofstream prompts(folder_ / "prompts.jsonl");

@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "core/verify/verifier.h"
+#include "core/verify/registry.h"
 #include "drafters/registry.h"
 #include "gtest/gtest.h"
 #include "tests/support/program.h"
@@ -46,8 +46,10 @@ TEST(Signature, CoversEveryDrafterAndRule) {
     if (drafter.key == std::string("rest")) continue;  // has a corpus or is nothing
     EXPECT_TRUE(absl::StrContains(listed, absl::StrCat("  ", drafter.key, ", exact_match, "))) << drafter.key;
   }
-  for (const VerifierInfo& rule : ListVerifiers())
-    EXPECT_TRUE(absl::StrContains(listed, absl::StrCat(", ", rule.name, ", "))) << rule.name;
+  for (const RuleInfo& rule : ListRules())
+    EXPECT_TRUE(absl::StrContains(listed, absl::StrCat(", ", rule.name, ", temperature 1\n")) ||
+                absl::StrContains(listed, absl::StrCat(", ", rule.name, ", greedy\n")))
+        << rule.name;
 }
 
 // A hash that ignored what it should cover would be the same for pairings that differ.

@@ -8,12 +8,6 @@
 
 namespace forerun {
 
-const Verifier& Rule(absl::string_view name) {
-  const absl::StatusOr<const Verifier*> rule = FindVerifier(name);
-  FORERUN_CHECK(rule.ok());
-  return **rule;
-}
-
 std::unique_ptr<Drafter> MakeDrafterOrDie(absl::string_view json, const DrafterResources& resources) {
   const absl::StatusOr<Json> options = ParseJson(json, "test");
   FORERUN_CHECK(options.ok());

@@ -6,6 +6,7 @@
 
 #include "core/engine/engine.h"
 #include "drafters/registry.h"
+#include "tests/support/rules.h"
 
 namespace forerun {
 
@@ -14,7 +15,6 @@ struct Completion {
   std::vector<RoundRecord> rounds;
 };
 
-const Verifier& Rule(absl::string_view name);
 std::unique_ptr<Drafter> MakeDrafterOrDie(absl::string_view json, const DrafterResources& resources);
 
 // All requests together in one engine; in the order given.

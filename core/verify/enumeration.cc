@@ -1,4 +1,4 @@
-#include "tests/support/enumeration.h"
+#include "core/verify/enumeration.h"
 
 #include <algorithm>
 

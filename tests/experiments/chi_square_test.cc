@@ -1,4 +1,4 @@
-#include "tests/support/chi_square.h"
+#include "experiments/chi_square.h"
 
 #include <cmath>
 #include <vector>
@@ -48,6 +48,27 @@ TEST(ChiSquare, MergesSmallCells) {
 
 TEST(ChiSquare, TheImpossibleHasNoChance) {
   EXPECT_EQ(ChiSquarePValue(std::vector<int64_t>{50, 50, 1}, std::vector<double>{0.5, 0.5, 0}), 0);
+}
+
+// At no shift the power is the alarm itself; a central chi-square with a Poisson number of degrees by hand.
+TEST(ChiSquarePower, GrowsFromTheAlarm) {
+  EXPECT_NEAR(ChiSquarePower(6, 1000, 0, 0.05), 0.05, 1e-9);
+  EXPECT_LT(ChiSquarePower(6, 1000, 0.02, 1e-6), ChiSquarePower(6, 1000, 0.05, 1e-6));
+  EXPECT_LT(ChiSquarePower(6, 1000, 0.05, 1e-6), ChiSquarePower(6, 4000, 0.05, 1e-6));
+  EXPECT_GT(ChiSquarePower(6, 20000, 0.05, 1e-8), 0.999);
+  // One degree of freedom: |N(2 shift sqrt n, 1)| above the 5 % point.
+  const double mean = 2 * 0.05 * std::sqrt(400.0), point = 1.959963984540054;
+  const double above = 0.5 * std::erfc((point - mean) / std::sqrt(2.0));
+  const double below = 0.5 * std::erfc((point + mean) / std::sqrt(2.0));
+  EXPECT_NEAR(ChiSquarePower(2, 400, 0.05, 0.05), above + below, 1e-9);
+}
+
+// Holm: 0.01 against 0.05 / 4, 0.013 against 0.05 / 3, then 0.03 is above 0.05 / 2 and ends it.
+TEST(HolmRejections, StepsDown) {
+  EXPECT_EQ(HolmRejections(std::vector<double>{0.04, 0.01, 0.03, 0.013}, 0.05),
+            (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(HolmRejections(std::vector<double>{0.5, 0.4}, 0.05), (std::vector<bool>{false, false}));
+  EXPECT_TRUE(HolmRejections({}, 0.05).empty());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "tests/support/chi_square.h"
+#include "experiments/chi_square.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/base/check.h"
@@ -89,6 +90,40 @@ double ChiSquarePValue(std::span<const int64_t> observed, std::span<const double
     statistic += difference * difference / cell.expected;
   }
   return UpperRegularizedGamma(0.5 * (cells.size() - 1), 0.5 * statistic);
+}
+
+// Deviations d of the cells' probabilities e have sum |d| = 2 shift, so sum d^2 / e >= 4 shift^2: the
+// statistic is at least chi-square with noncentrality 4 count shift^2, a Poisson mixture of central ones.
+double ChiSquarePower(int cells, int64_t count, double shift, double alarm) {
+  FORERUN_CHECK(cells >= 2 && count > 0 && alarm > 0 && alarm < 1);
+  const double half_degrees = 0.5 * (cells - 1);
+  double low = 0, high = 1;
+  while (UpperRegularizedGamma(half_degrees, high) > alarm) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (UpperRegularizedGamma(half_degrees, middle) > alarm ? low : high) = middle;
+  }
+  const double mean = 2 * static_cast<double>(count) * shift * shift;
+  const int most = static_cast<int>(mean + 12 * std::sqrt(mean + 1) + 50);
+  double power = 0;
+  for (int j = 0; j <= most; ++j) {
+    const double weight = mean == 0 ? j == 0 : std::exp(j * std::log(mean) - mean - std::lgamma(j + 1.0));
+    power += weight * UpperRegularizedGamma(half_degrees + j, high);
+  }
+  return power;
+}
+
+std::vector<bool> HolmRejections(std::span<const double> p_values, double alarm) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&p_values](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<bool> rejected(p_values.size(), false);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (p_values[order[i]] > alarm / static_cast<double>(order.size() - i)) break;
+    rejected[order[i]] = true;
+  }
+  return rejected;
 }
 
 }  // namespace forerun
