@@ -8,9 +8,11 @@ namespace {
 struct ReaderState final : DrafterState {
   ReaderState(KvPool& pool, int layout_id) : read(pool, layout_id) {}
   ReadPrefix read;
+  std::shared_ptr<const LayerSubset> layers;  // null: all
 };
 
-ReadPrefix& ReadBy(const DraftTask& task) { return static_cast<ReaderState*>(task.state)->read; }
+ReaderState& StateOf(const DraftTask& task) { return *static_cast<ReaderState*>(task.state); }
+ReadPrefix& ReadBy(const DraftTask& task) { return StateOf(task).read; }
 
 }  // namespace
 
@@ -24,6 +26,21 @@ std::unique_ptr<DrafterState> ChainReader::Open() const {
   return std::make_unique<ReaderState>(pool_, model_.kv_layout_id());
 }
 
+void ChainReader::Borrow(DraftTask& task, const LayerChoice& choose_layers) const {
+  ReaderState& state = StateOf(task);
+  if (state.layers == nullptr) {
+    absl::StatusOr<std::shared_ptr<const LayerSubset>> chosen = choose_layers(task);
+    task.status = chosen.status();
+    if (!chosen.ok()) return;
+    state.layers = *std::move(chosen);
+  }
+  state.read.Become(task.target_table->Fork(), task.committed.first(task.committed.size() - 1));
+}
+
+void ChainReader::Return(DraftTask& task) const {
+  ReadBy(task).Become(BlockTable(pool_, model_.kv_layout_id()), {});
+}
+
 bool ChainReader::HasRoom(const DraftTask& task) const {
   return model_.context_length() - static_cast<int>(task.committed.size()) > task.budget;
 }
@@ -33,11 +50,26 @@ void ChainReader::CatchUp(DraftTask& task) const {
 }
 
 void ChainReader::Read(std::span<ReadStep> steps) const {
+  std::vector<ReadStep*> left;
+  for (ReadStep& step : steps) left.push_back(&step);
+  while (!left.empty()) {
+    const LayerSubset* const layers = StateOf(*left.front()->task).layers.get();
+    const auto others = std::stable_partition(left.begin(), left.end(), [&](const ReadStep* step) {
+      return StateOf(*step->task).layers.get() == layers;
+    });
+    ReadTogether({left.begin(), others}, layers);
+    left.erase(left.begin(), others);
+  }
+}
+
+void ChainReader::ReadTogether(std::span<ReadStep* const> steps, const LayerSubset* layers) const {
   ForwardBatch batch;
   batch.shortlist = shortlist_.get();
+  batch.layers = layers;
   std::vector<ReadStep*> placed;
   std::vector<std::vector<TokenId>> unread;  // by placed step: the end of its text, then the guesses
-  for (ReadStep& step : steps) {
+  for (ReadStep* const at : steps) {
+    ReadStep& step = *at;
     DraftTask& task = *step.task;
     ReadPrefix& read = ReadBy(task);
     std::vector<TokenId> text = TextOf(task);

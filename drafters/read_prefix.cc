@@ -1,6 +1,7 @@
 #include "drafters/read_prefix.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/status_macros.h"
 
@@ -41,6 +42,11 @@ absl::Status ReadPrefix::CatchUp(Model& model, std::span<const TokenId> committe
 absl::Status ReadPrefix::ReadIfFarBehind(Model& model, std::span<const TokenId> text) {
   if (text.size() - tokens_.size() <= kChunkRows) return absl::OkStatus();
   return Read(model, text.first(text.size() - 1));
+}
+
+void ReadPrefix::Become(BlockTable table, std::span<const TokenId> tokens) {
+  table_ = std::move(table);
+  tokens_.assign(tokens.begin(), tokens.end());
 }
 
 void ReadPrefix::Keep(std::span<const TokenId> tokens) {

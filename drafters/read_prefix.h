@@ -30,6 +30,8 @@ class ReadPrefix {
   absl::Status CatchUp(Model& model, std::span<const TokenId> committed);
   // Reads all but the last token, if that is too much for the forward that reads the last one.
   absl::Status ReadIfFarBehind(Model& model, std::span<const TokenId> text);
+  // Takes over pages that hold `tokens`.
+  void Become(BlockTable table, std::span<const TokenId> tokens);
   // Every reserved row stays: they held `tokens`.
   void Keep(std::span<const TokenId> tokens);
   // These reserved rows (ascending) stay; they held `tokens`.

@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-#define DRAFTER(Name, key, description, needs_draft_model)                            \
+#define DRAFTER(Name, key, description, ...)                                          \
   absl::StatusOr<std::unique_ptr<Drafter>> Make##Name##Drafter(ObjectReader& options, \
                                                                const DrafterResources& resources);
 #include "drafters/drafter_list.inc"
@@ -21,13 +21,23 @@ struct Entry {
 };
 
 const std::vector<Entry>& Entries() {
-#define DRAFTER(Name, key, description, needs_draft_model) \
-  {{key, description, needs_draft_model}, Make##Name##Drafter},
+#define DRAFTER(Name, key, description, ...) {{key, description, __VA_ARGS__}, Make##Name##Drafter},
   static const std::vector<Entry>& entries = *new std::vector<Entry>{
 #include "drafters/drafter_list.inc"
   };
 #undef DRAFTER
   return entries;
+}
+
+absl::Status CheckDraftModel(const DrafterInfo& info, const DrafterResources& resources) {
+  if (!info.needs_draft_model) return absl::OkStatus();
+  if (resources.draft == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("drafter.type: \"", info.key, "\" needs a draft model, found none"));
+  }
+  const bool texts = resources.target_tokenizer != nullptr && resources.draft_tokenizer != nullptr;
+  if (info.any_vocabulary || !texts) return absl::OkStatus();
+  return CheckSameVocabulary(*resources.target_tokenizer, *resources.draft_tokenizer);
 }
 
 }  // namespace
@@ -48,10 +58,7 @@ absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const Json& options, const 
   const std::string type = reader.Choice("type", "", keys);
   for (const Entry& entry : Entries()) {
     if (type != entry.info.key) continue;
-    if (entry.info.needs_draft_model && resources.draft == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("drafter.type: \"", type, "\" needs a draft model, found none"));
-    }
+    FORERUN_RETURN_IF_ERROR(CheckDraftModel(entry.info, resources));
     absl::StatusOr<std::unique_ptr<Drafter>> drafter = entry.make(reader, resources);
     FORERUN_RETURN_IF_ERROR(
         reader.Finish());  // what is wrong with the options comes before what came of them

@@ -27,11 +27,13 @@ struct DrafterInfo {
   const char* key;
   const char* description;
   bool needs_draft_model;
+  bool any_vocabulary = false;  // the draft model's need not be the target's
 };
 const std::vector<DrafterInfo>& ListDrafters();
 
 // `options`: the config's "drafter" object without num_speculative_tokens and model, e.g.
-// {"type": "ngram", "ngram": {"min": 1, "max": 3}}. InvalidArgument for an unknown type or option.
+// {"type": "ngram", "ngram": {"min": 1, "max": 3}}. InvalidArgument for an unknown type or option, or a draft
+// model that the drafter cannot use.
 absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const Json& options, const DrafterResources& resources);
 
 }  // namespace forerun

@@ -59,6 +59,7 @@ class SuffixDrafter final : public Drafter {
     return absl::StrCat(learns, options_.learn ? ", " : "", "corpus of ", options_.corpus->num_tokens(),
                         " tokens");
   }
+  bool learns() const override { return options_.learn; }
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override {
     return std::make_unique<SuffixState>(learned_);
   }

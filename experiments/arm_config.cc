@@ -113,11 +113,13 @@ Json ArmJson(const ArmConfig& arm) {
   return json;
 }
 
-bool NeedsDraftModel(const std::string& drafter_type) {
+bool NeedsDraftModel(const Json& drafter) {
+  if (!drafter.is_object()) return false;
+  const Json type = drafter.value("type", Json()), parts = drafter.value("parts", Json::array());
   for (const DrafterInfo& info : ListDrafters()) {
-    if (drafter_type == info.key) return info.needs_draft_model;
+    if (type == info.key && info.needs_draft_model) return true;
   }
-  return false;
+  return std::any_of(parts.begin(), parts.end(), NeedsDraftModel);
 }
 
 }  // namespace forerun

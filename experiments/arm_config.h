@@ -27,7 +27,7 @@ struct ArmConfig {
 absl::StatusOr<ArmConfig> ReadArm(const Json& json, const std::string& where, const Sampling& sampling);
 Json ArmJson(const ArmConfig& arm);
 
-// Whether drafters of this type use the experiment's draft model.
-bool NeedsDraftModel(const std::string& drafter_type);
+// Whether this "drafter" object, or one of its parts, uses the experiment's draft model.
+bool NeedsDraftModel(const Json& drafter);
 
 }  // namespace forerun

@@ -56,7 +56,7 @@ absl::Status ChooseBaseline(const std::string& name, ExperimentConfig* config) {
 absl::Status CheckDraftModel(const ExperimentConfig& config) {
   bool used = false;
   for (const ArmConfig& arm : config.arms) {
-    if (!NeedsDraftModel(arm.drafter_type)) continue;
+    if (!NeedsDraftModel(arm.drafter)) continue;
     used |= arm.drafts();
     if (!config.draft.empty()) continue;
     return absl::InvalidArgumentError(absl::StrCat("draft: arm \"", arm.name, "\" (", arm.drafter_type,

@@ -39,7 +39,7 @@ class Machine {
   std::unique_ptr<KvPool> pool_;
 };
 
-// A target and, where one is named, its draft model. InvalidArgument where their vocabularies differ.
+// A target and, where one is named, its draft model.
 struct ModelPair {
   LoadedModel target;
   std::optional<LoadedModel> draft;

@@ -30,6 +30,21 @@ struct FileOption {
 constexpr FileOption kDrafterFiles[] = {
     {"shortlist", "/shortlist"}, {"corpus", "/corpus"}, {"prediction", "/prediction/file"}};
 
+// Replaces the names of files in a drafter and its parts by the paths found, and lists those.
+void FindDrafterFiles(const ExperimentConfig& config, Json& drafter, PreparedArm& arm) {
+  if (!drafter.is_object()) return;
+  for (const FileOption& option : kDrafterFiles) {
+    const Json::json_pointer pointer(option.pointer);
+    if (!drafter.contains(pointer) || !drafter[pointer].is_string()) continue;
+    const std::string file = FindConfigFile(config, drafter[pointer].get<std::string>());
+    if (file.empty()) continue;
+    drafter[pointer] = file;
+    arm.drafter_files.emplace_back(option.name, file);
+  }
+  if (!drafter.contains("parts")) return;
+  for (Json& part : drafter["parts"]) FindDrafterFiles(config, part, arm);
+}
+
 absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperiment& experiment) {
   FORERUN_RETURN_IF_ERROR(Validate(config.sampling, experiment.models.vocab_size()));
   PreparedArm arm;
@@ -41,14 +56,7 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
       .target_tokenizer = experiment.models.target.tokenizer.get(),
       .draft_tokenizer = experiment.models.draft ? experiment.models.draft->tokenizer.get() : nullptr};
   Json options = config.drafter;
-  for (const FileOption& option : kDrafterFiles) {
-    const Json::json_pointer pointer(option.pointer);
-    if (!options.contains(pointer) || !options[pointer].is_string()) continue;
-    const std::string file = FindConfigFile(experiment.config, options[pointer].get<std::string>());
-    if (file.empty()) continue;
-    options[pointer] = file;
-    arm.drafter_files.emplace_back(option.name, file);
-  }
+  FindDrafterFiles(experiment.config, options, arm);
   FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(options, resources));
   const DraftKind kind = KindOfDrafts(arm.drafter.get(), config.sampling);
   FORERUN_RETURN_IF_ERROR(In("arm " + config.name, CheckPairing(*arm.rule, kind, config.sampling)));

@@ -30,7 +30,7 @@ struct RequestRow {
   double prefill_seconds = 0;
   double decode_seconds = 0;
   int64_t peak_rss_bytes = 0;  // of the process so far
-  std::string drafter_state;   // "cold": nothing is carried from request to request
+  std::string drafter_state;   // "cold": nothing is carried from request to request; "learning"
   std::string drafter_note;    // what every table must say of the drafter: Drafter::note(); empty: nothing
   std::string error;           // empty: the request was served
 

@@ -115,8 +115,8 @@ class Runner {
     row.prefill_seconds = result.prefill_seconds;
     row.decode_seconds = result.decode_seconds;
     row.peak_rss_bytes = PeakRssBytes();
-    row.drafter_state = "cold";
     const Drafter* drafter = experiment_.arms[run.arm].drafter.get();
+    row.drafter_state = drafter != nullptr && drafter->learns() ? "learning" : "cold";
     if (drafter != nullptr) row.drafter_note = drafter->note();
     if (!result.status.ok()) row.error = std::string(result.status.message());
     FORERUN_RETURN_IF_ERROR(log_.Append(row, rounds));

@@ -237,6 +237,27 @@ std::vector<std::string> ObjectReader::Strings(absl::string_view key) {
   return strings;
 }
 
+std::vector<double> ObjectReader::Numbers(absl::string_view key, double least, double most) {
+  std::vector<double> numbers;
+  const Json* value = Find(key);
+  if (value == nullptr) return numbers;
+  bool good = value->is_array();
+  for (const Json& element : good ? *value : Json::array()) {
+    good = good && element.is_number() && element.get<double>() >= least && element.get<double>() <= most;
+    if (good) numbers.push_back(element.get<double>());
+  }
+  if (!good) Fail(key, absl::StrCat("a list, each ", Range("a number", least, most)));
+  return numbers;
+}
+
+std::vector<int> ObjectReader::Ints(absl::string_view key, int least, int most) {
+  const std::vector<double> numbers = Numbers(key, least, most);
+  std::vector<int> integers(numbers.begin(), numbers.end());
+  if (!std::equal(integers.begin(), integers.end(), numbers.begin()))
+    Fail(key, absl::StrCat("a list, each ", Range("an integer", least, most)));
+  return integers;
+}
+
 const Json* ObjectReader::Object(absl::string_view key) {
   const Json* value = Find(key);
   if (value == nullptr || value->is_object()) return value;

@@ -44,9 +44,11 @@ class ObjectReader {
   std::string RequiredString(absl::string_view key);
   std::string Choice(absl::string_view key, absl::string_view otherwise,
                      const std::vector<std::string>& choices);
-  std::vector<std::string> Strings(absl::string_view key);  // empty where missing
-  const Json* Object(absl::string_view key);                // null where missing
-  const Json* Array(absl::string_view key);                 // null where missing
+  std::vector<std::string> Strings(absl::string_view key);                        // empty where missing
+  std::vector<double> Numbers(absl::string_view key, double least, double most);  // empty where missing
+  std::vector<int> Ints(absl::string_view key, int least, int most);              // empty where missing
+  const Json* Object(absl::string_view key);                                      // null where missing
+  const Json* Array(absl::string_view key);                                       // null where missing
   void Fail(absl::string_view key,
             absl::string_view expected);  // records "<where>.<key>: expected ..., found ..."
 

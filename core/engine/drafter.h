@@ -75,6 +75,8 @@ class Drafter {
   virtual std::vector<int> taps() const { return {}; }
   // What every table must say of it, such as "shortlist 32768 of 151936"; empty: nothing.
   virtual std::string note() const { return ""; }
+  // Whether a request's drafts depend on the requests before it; a run's rows say so.
+  virtual bool learns() const { return false; }
   virtual absl::StatusOr<std::unique_ptr<DrafterState>> Open() = 0;
   // Called before every target forward of these sequences that verifies. An error here ends the whole step.
   virtual absl::Status Propose(std::span<DraftTask> tasks) = 0;

@@ -8,6 +8,7 @@
 
 #include "core/base/types.h"
 #include "core/kv/block_table.h"
+#include "core/model/layer_subset.h"
 #include "core/model/shortlist.h"
 
 namespace forerun {
@@ -56,6 +57,7 @@ struct ForwardBatch {
   // enters layer i; L: before the final norm; L + 1: after it, what the head reads. InvalidArgument where the
   // model has no such state. Changes no bit of any other result.
   std::vector<int> taps = {};
+  const LayerSubset* layers = nullptr;  // null: all layers run
 };
 
 struct ScoredToken {

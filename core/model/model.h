@@ -26,6 +26,7 @@ class Model {
   virtual ~Model() = default;
   virtual int vocab_size() const = 0;
   virtual int context_length() const = 0;
+  virtual int num_layers() const = 0;    // that a LayerSubset names
   virtual int kv_layout_id() const = 0;  // in the pool that the model was made with
   // Computes every row, writing the rows' keys and values into the reserved slots. A row's output depends on
   // its own context alone, bit for bit.

@@ -132,7 +132,7 @@ RowOutput TableModel::Output(const ForwardRow& row, std::span<const TokenId> con
 }
 
 absl::Status TableModel::ForwardSegmentRows(const ForwardBatch& batch, const ForwardSegment& segment,
-                                            ForwardResult& result) const {
+                                            std::ptrdiff_t seen, ForwardResult& result) const {
   const std::span<const ForwardRow> rows = std::span(batch.rows).subspan(segment.first_row, segment.num_rows);
   FORERUN_RETURN_IF_ERROR(CheckSegment(segment, rows, vocab_size()));
   FORERUN_ASSIGN_OR_RETURN(const std::vector<int> parents, TreeParents(segment, rows));
@@ -150,8 +150,8 @@ absl::Status TableModel::ForwardSegmentRows(const ForwardBatch& batch, const For
   }
   for (int i = 0; i < segment.num_rows; ++i) {
     const int row = segment.reserved_row(i);
-    FORERUN_ASSIGN_OR_RETURN(const std::vector<TokenId> context,
-                             ReadContext(table, parents, row, depths[row]));
+    FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> context, ReadContext(table, parents, row, depths[row]));
+    context.erase(context.begin(), context.end() - std::min<std::ptrdiff_t>(seen, std::ssize(context)));
     result.rows[segment.first_row + i] = Output(rows[i], context, batch.shortlist);
   }
   return absl::OkStatus();
@@ -165,8 +165,11 @@ absl::StatusOr<ForwardResult> TableModel::Forward(const ForwardBatch& batch) {
   }
   ForwardResult result;
   result.rows.resize(batch.rows.size());
+  const LayerSubset subset = batch.layers == nullptr ? LayerSubset::All(num_layers()) : *batch.layers;
+  FORERUN_CHECK(std::ssize(subset.attention) == num_layers());
+  const std::ptrdiff_t seen = std::count(subset.attention.begin(), subset.attention.end(), true);
   for (const ForwardSegment& segment : batch.segments) {
-    FORERUN_RETURN_IF_ERROR(ForwardSegmentRows(batch, segment, result));
+    FORERUN_RETURN_IF_ERROR(ForwardSegmentRows(batch, segment, seen, result));
   }
   ++counters_.forwards;
   counters_.rows += static_cast<int64_t>(batch.rows.size());

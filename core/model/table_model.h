@@ -1,6 +1,6 @@
 // An exact toy model: its logits are log P[last tokens], and it learns those tokens only from the KV slots of
 // its block table. A slot that is stale, was moved wrongly or belongs to a rejected row changes the answer or
-// is an error.
+// is an error. The attention of each layer adds one token to what is seen; feed-forward layers do nothing.
 #pragma once
 
 #include <vector>
@@ -18,6 +18,7 @@ class TableModel final : public Model {
 
   int vocab_size() const override { return table_.vocab_size(); }
   int context_length() const override { return context_length_; }
+  int num_layers() const override { return table_.order(); }
   int kv_layout_id() const override { return kv_layout_id_; }
   // InternalError where a slot of the context does not hold the position that it should.
   absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) override;
@@ -29,7 +30,7 @@ class TableModel final : public Model {
 
  private:
   absl::Status ForwardSegmentRows(const ForwardBatch& batch, const ForwardSegment& segment,
-                                  ForwardResult& result) const;
+                                  std::ptrdiff_t seen, ForwardResult& result) const;
   // Up to the reserved row `row`, read back from the slots.
   absl::StatusOr<std::vector<TokenId>> ReadContext(const BlockTable& table, std::span<const int> parents,
                                                    int row, int depth) const;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/base/check.h"
 #include "core/base/status_macros.h"
 #include "core/model/scratch.h"
 
@@ -36,10 +37,13 @@ absl::StatusOr<ForwardResult> Transformer::Forward(const ForwardBatch& batch) {
   std::vector<TokenId> tokens;
   for (const ForwardRow& row : batch.rows) tokens.push_back(row.token);
   Embed(tokens, act_.stream.data());
+  const LayerSubset* const subset = batch.layers;
+  FORERUN_CHECK(subset == nullptr || (std::ssize(subset->attention) == config_.layers &&
+                                      std::ssize(subset->feed_forward) == config_.layers));
   for (int layer = 0; layer < config_.layers; ++layer) {
     KeepTap(batch, layer, result);
-    Attend(layer, plan);
-    FeedForward(layer);
+    if (subset == nullptr || subset->attention[layer]) Attend(layer, plan);
+    if (subset == nullptr || subset->feed_forward[layer]) FeedForward(layer);
   }
   KeepTap(batch, config_.layers, result);
   KeepTap(batch, config_.layers + 1, result);

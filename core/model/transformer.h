@@ -37,6 +37,7 @@ class Transformer final : public Model, public Backbone {
 
   int vocab_size() const override { return config_.vocab_size; }
   int context_length() const override { return config_.context_length; }
+  int num_layers() const override { return config_.layers; }
   int kv_layout_id() const override { return layout_id_; }
   absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) override;
   Counters counters() const override { return counters_; }

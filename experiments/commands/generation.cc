@@ -17,12 +17,14 @@
 namespace forerun {
 namespace {
 
-absl::Status CheckUse(const GenerateOptions& options, const std::string& type) {
-  if (!options.draft.empty() && !NeedsDraftModel(type)) {
+absl::Status CheckUse(const GenerateOptions& options, const Json& drafter) {
+  const std::string type = drafter["type"].get<std::string>();
+  const bool needs_draft = NeedsDraftModel(drafter);
+  if (!options.draft.empty() && !needs_draft) {
     return absl::InvalidArgumentError(
         absl::StrCat("--draft ", options.draft, ": would be loaded and never used by --drafter ", type));
   }
-  if (options.draft.empty() && NeedsDraftModel(type)) {
+  if (options.draft.empty() && needs_draft) {
     return absl::InvalidArgumentError(
         absl::StrCat("--drafter ", type, ": needs a model to draft with: --draft"));
   }
@@ -60,7 +62,7 @@ absl::StatusOr<ArmConfig> ArmOf(const GenerateOptions& options) {
   }
   if (!options.rule.empty()) arm["verifier"]["rule"] = options.rule;
   FORERUN_ASSIGN_OR_RETURN(ArmConfig read, ReadArm(arm, "command line", options.sampling));
-  FORERUN_RETURN_IF_ERROR(CheckUse(options, type));
+  FORERUN_RETURN_IF_ERROR(CheckUse(options, read.drafter));
   return read;
 }
 

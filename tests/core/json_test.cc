@@ -148,6 +148,20 @@ TEST(ObjectReader, WrongTypesAreNamed) {
   }
 }
 
+TEST(ObjectReader, ListsOfNumbers) {
+  const Json json = Parse(R"({"n": [0.5, 1, 2], "i": [3, 0], "b": [1, 3], "f": [1.5], "t": ["x"], "s": 1})");
+  ObjectReader reader(json, "x");
+  EXPECT_EQ(reader.Numbers("n", 0, 2), (std::vector<double>{0.5, 1, 2}));
+  EXPECT_EQ(reader.Ints("i", 0, 3), (std::vector<int>{3, 0}));
+  EXPECT_TRUE(reader.Numbers("missing", 0, 1).empty());
+  for (const char* key : {"b", "f", "t", "s"}) {
+    ObjectReader bad(json, "x");
+    bad.Ints(key, 0, 2);
+    EXPECT_THAT(std::string(bad.Finish().message()),
+                HasSubstr(std::string("x.") + key + ": expected a list"));
+  }
+}
+
 TEST(ObjectReader, NotAnObject) {
   const Json json = Parse("[1, 2]");
   ObjectReader reader(json, "sampling");

@@ -73,7 +73,13 @@ class DrafterContract : public testing::TestWithParam<ContractCase> {
   }
   // One proposal for `committed` by a sequence that has seen what it has seen.
   TokenTree Propose(Proposing& sequence, const std::vector<TokenId>& committed, int budget) {
-    return sequence.DraftTree(committed, {.budget = budget, .max_depth = max_depth_, .sampling = sampling_});
+    const BlockTable pages = TargetPages(committed);
+    return sequence.DraftTree(
+        committed,
+        {.budget = budget, .max_depth = max_depth_, .sampling = sampling_, .target_table = &pages});
+  }
+  BlockTable TargetPages(const std::vector<TokenId>& committed) {
+    return PagesOf(target_, *pool_, std::span(committed).first(committed.size() - 1));
   }
   static std::vector<TokenId> Context(int length) {
     std::vector<TokenId> context;
@@ -174,11 +180,13 @@ TEST_P(DrafterContract, SequencesTogetherAreAsEachAlone) {
   sampling_.temperature = 1;
   std::vector<std::unique_ptr<DrafterState>> states;
   std::vector<std::vector<TokenId>> contexts;
+  std::vector<BlockTable> pages;
   std::vector<TokenTree> trees;
   std::vector<DraftTask> tasks;
   for (int i = 0; i < 5; ++i) {
     states.push_back(*drafter_->Open());
     contexts.push_back(Context(1 + 9 * i));
+    pages.push_back(TargetPages(contexts.back()));
     trees.emplace_back(contexts.back().back());
   }
   for (int i = 0; i < 5; ++i) {
@@ -189,6 +197,7 @@ TEST_P(DrafterContract, SequencesTogetherAreAsEachAlone) {
                      .request = 3,
                      .budget = 1 + i,
                      .max_depth = max_depth_,
+                     .target_table = &pages[i],
                      .tree = &trees[i],
                      .status = absl::OkStatus()});
   }
@@ -215,12 +224,13 @@ TEST_P(DrafterContract, StatesMayOutliveTheDrafter) {
 
 TEST_P(DrafterContract, RunningOutOfMemoryEndsOneTaskOnly) {
   sampling_.temperature = 0;
+  const std::vector<TokenId> context = Context(40);
+  const BlockTable pages = TargetPages(context);
   BlockTable hog(*pool_, target_.kv_layout_id());
   BlockTable draft_hog(*pool_, draft_.kv_layout_id());
   while (hog.Reserve(kBlockTokens).ok()) hog.CommitAll();
   while (draft_hog.Reserve(kBlockTokens).ok()) draft_hog.CommitAll();
   const std::unique_ptr<DrafterState> state = *drafter_->Open();
-  const std::vector<TokenId> context = Context(40);
   TokenTree tree(context.back());
   DraftTask task{.state = state.get(),
                  .committed = context,
@@ -229,6 +239,7 @@ TEST_P(DrafterContract, RunningOutOfMemoryEndsOneTaskOnly) {
                  .request = 3,
                  .budget = 4,
                  .max_depth = 4,
+                 .target_table = &pages,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_->Propose({&task, 1}).ok()) << "the step goes on";

@@ -88,6 +88,8 @@ constexpr char kCoupled[] = R"({"type": "draft_model", "sample": "coupled"})";
 constexpr char kGreedy[] = R"({"type": "draft_model", "sample": "greedy"})";
 constexpr char kConfident[] = R"({"type": "draft_model", "sample": "sampled", "min_confidence": 0.4})";
 constexpr char kCascade[] = R"({"type": "cascade", "cascade": {"min": 1, "max": 2, "direct_min": 2}})";
+constexpr char kEarlyExit[] = R"({"type": "early_exit", "sample": "sampled"})";
+constexpr char kShared[] = R"({"type": "universal", "method": "intersection", "sample": "sampled"})";
 const Sampling kPlain{.temperature = 1, .seed = 77};
 const Sampling kWarped{.temperature = 0.7f, .top_k = 4, .top_p = 0.9f, .seed = 78};
 
@@ -112,6 +114,13 @@ TEST_F(EngineLaw, SlowRejectionOfCascades) {
 }
 TEST_F(EngineLaw, SlowRejectionWithEarlyStop) {
   EXPECT_GT(LeastPValue(Rule("rejection"), kConfident, kPlain), kAlarm);
+}
+
+TEST_F(EngineLaw, SlowRejectionOfTheTargetsFirstLayer) {
+  EXPECT_GT(LeastPValue(Rule("rejection"), kEarlyExit, kWarped), kAlarm);
+}
+TEST_F(EngineLaw, SlowRejectionOfSharedTokens) {
+  EXPECT_GT(LeastPValue(Rule("rejection"), kShared, kPlain), kAlarm);
 }
 
 // --- negative controls: one mistake each ---

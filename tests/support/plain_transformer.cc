@@ -48,7 +48,7 @@ class PlainTransformer {
     epsilon_ = *file.GetF32(Key("attention.layer_norm_rms_epsilon"));
   }
 
-  PlainForward Run(std::span<const TokenId> tokens) const {
+  PlainForward Run(std::span<const TokenId> tokens, const LayerSubset* subset) const {
     PlainForward result;
     const Matrix embedding = Read("token_embd.weight");
     std::vector<Vector> stream;
@@ -60,8 +60,8 @@ class PlainTransformer {
     for (int layer = 0; layer < layers_; ++layer) {
       const std::string prefix = absl::StrCat("blk.", layer, ".");
       result.states.push_back(stream);
-      Attention(layer, prefix, stream);
-      FeedForward(prefix, stream);
+      if (subset == nullptr || subset->attention[layer]) Attention(layer, prefix, stream);
+      if (subset == nullptr || subset->feed_forward[layer]) FeedForward(prefix, stream);
     }
     const Matrix head = Has("output.weight") ? Read("output.weight") : embedding;
     const Vector gain = ReadVector("output_norm.weight");
@@ -222,14 +222,15 @@ class PlainTransformer {
 
 }  // namespace
 
-PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens) {
+PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens, const LayerSubset* subset) {
   const absl::StatusOr<GgufFile> file = GgufFile::Open(path);
   FORERUN_CHECK(file.ok());
-  return PlainTransformer(*file).Run(tokens);
+  return PlainTransformer(*file).Run(tokens, subset);
 }
 
-std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens) {
-  return RunPlain(path, tokens).logits;
+std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens,
+                                             const LayerSubset* subset) {
+  return RunPlain(path, tokens, subset).logits;
 }
 
 }  // namespace forerun

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/model/layer_subset.h"
 
 namespace forerun {
 
-// Logits after each token: [tokens][vocab]. Aborts where the file is not a good one.
-std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens);
+// Logits after each token: [tokens][vocab]. Aborts where the file is not a good one. `subset`: null for all
+// layers.
+std::vector<std::vector<double>> PlainLogits(const std::string& path, std::span<const TokenId> tokens,
+                                             const LayerSubset* subset = nullptr);
 
 // The same, with the hidden states on the way: the residual stream as it enters each of the L layers, before
 // the final norm (L), and after it (L + 1).
@@ -21,6 +24,7 @@ struct PlainForward {
   std::vector<std::vector<std::vector<double>>> states;  // [L + 2][tokens][width]
   std::vector<std::vector<double>> logits;               // [tokens][vocab]
 };
-PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens);
+PlainForward RunPlain(const std::string& path, std::span<const TokenId> tokens,
+                      const LayerSubset* subset = nullptr);
 
 }  // namespace forerun

@@ -1,6 +1,7 @@
 #include "tests/support/proposing.h"
 
 #include "absl/strings/str_cat.h"
+#include "core/base/check.h"
 #include "gtest/gtest.h"
 
 namespace forerun {
@@ -20,6 +21,17 @@ std::string ChildrenText(const TokenTree& tree, int parent) {
 
 std::string TreeText(const TokenTree& tree) { return ChildrenText(tree, 0); }
 
+BlockTable PagesOf(Model& model, KvPool& pool, std::span<const TokenId> tokens) {
+  BlockTable pages(pool, model.kv_layout_id());
+  FORERUN_CHECK(pages.Reserve(static_cast<int>(tokens.size())).ok());
+  ForwardBatch batch;
+  for (const TokenId token : tokens) batch.rows.push_back({.token = token});
+  batch.segments.push_back({&pages, 0, static_cast<int32_t>(tokens.size()), true});
+  if (!tokens.empty()) FORERUN_CHECK(model.Forward(batch).ok());
+  pages.CommitAll();
+  return pages;
+}
+
 TokenTree Proposing::DraftTree(const std::vector<TokenId>& committed, const Asked& asked) {
   TokenTree tree(committed.back());
   DraftTask task{.state = state_.get(),
@@ -30,6 +42,8 @@ TokenTree Proposing::DraftTree(const std::vector<TokenId>& committed, const Aske
                  .budget = asked.budget,
                  .max_depth = asked.max_depth,
                  .prediction = asked.prediction,
+                 .evidence = asked.evidence,
+                 .target_table = asked.target_table,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_.Propose({&task, 1}).ok());

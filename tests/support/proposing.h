@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "core/engine/drafter.h"
+#include "core/model/model.h"
 
 namespace forerun {
+
+// Keys and values of `tokens`, as a sequence that has read them holds them.
+BlockTable PagesOf(Model& model, KvPool& pool, std::span<const TokenId> tokens);
 
 // What a drafter is asked; the rest of a DraftTask is fixed.
 struct Asked {
@@ -18,6 +22,8 @@ struct Asked {
   Sampling sampling = {};
   uint64_t request = 3;
   std::vector<TokenId> prediction = {};
+  std::span<const EvidenceRow> evidence = {};
+  const BlockTable* target_table = nullptr;
 };
 
 class Proposing {
