@@ -13,11 +13,11 @@ inline constexpr double kExactBias = 1e-12;
 
 struct ExactRow {
   std::string rule;
-  std::string draft;    // "sampled tree"
-  bool greedy = false;  // temperature 0: the target's rows are point masses
+  std::string draft = "";  // "sampled tree"
+  bool greedy = false;     // temperature 0: the target's rows are point masses
   Law law = Law::kExact;
   double worst_bias = 0;  // total variation over the emitted tokens, worst case
-  std::string worst_case;
+  std::string worst_case = "";
   int cases = 0;
 
   bool promises() const { return law == Law::kExact || law == Law::kGreedyIdentical; }

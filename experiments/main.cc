@@ -57,7 +57,7 @@ int Main(int argc, char** argv) {
   const std::vector<Command> commands = {
       AddRunCommand(app),      AddCompareCommand(app), AddGenerateCommand(app),  AddScoreCommand(app),
       AddTokenizeCommand(app), AddListCommand(app),    AddSignatureCommand(app), AddBenchCommand(app),
-      AddServeCommand(app),    AddOverlapCommand(app), AddCorpusCommand(app)};
+      AddServeCommand(app),    AddOverlapCommand(app), AddCorpusCommand(app),    AddCheckCommand(app)};
   if (argc > 1 && argv[1][0] != '-') {
     const std::string unknown = UnknownCommand(app, argv[1]);
     if (!unknown.empty()) return Fail(kExitUsage, unknown);

@@ -22,6 +22,7 @@ Command AddTokenizeCommand(CLI::App& app);
 Command AddListCommand(CLI::App& app);
 Command AddSignatureCommand(CLI::App& app);
 Command AddBenchCommand(CLI::App& app);
+Command AddCheckCommand(CLI::App& app);
 Command AddServeCommand(CLI::App& app);
 Command AddOverlapCommand(CLI::App& app);
 Command AddCorpusCommand(CLI::App& app);

@@ -1,0 +1,111 @@
+#include "experiments/lossless_greedy.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/engine/engine.h"
+#include "core/verify/registry.h"
+#include "drafters/registry.h"
+#include "experiments/machine.h"
+
+namespace forerun {
+namespace {
+
+// Texts that repeat themselves, so that drafters by lookup have something to find.
+constexpr const char* kPrompts[] = {
+    "def add(a, b):\n    return a + b\n\ndef sub(a, b):\n    return a - b\n\ndef mul(a, b):\n",
+    "for i in range(10):\n    print(i)\nfor j in range(10):\n    print(j)\nfor k in range(10):\n"};
+constexpr int kDraftTokens = 5;
+
+class Laboratory {
+ public:
+  Laboratory(const GreedyPlan& plan, Machine& machine, ModelPair models)
+      : plan_(plan), machine_(machine), models_(std::move(models)) {}
+
+  absl::StatusOr<std::vector<GreedyRow>> Run() {
+    for (const char* prompt : kPrompts) {
+      FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> tokens,
+                               models_.target.tokenizer->Encode(prompt, {.add_special = true}));
+      prompts_.push_back(std::move(tokens));
+    }
+    FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> greedy, MakeRule("greedy"));
+    FORERUN_ASSIGN_OR_RETURN(plain_, Write(nullptr, *greedy));
+    std::vector<GreedyRow> rows;
+    for (const DrafterInfo& info : ListDrafters()) {
+      if (!plan_.drafter.empty() && plan_.drafter != info.key) continue;
+      if (info.needs_draft_model && !models_.draft) continue;
+      FORERUN_RETURN_IF_ERROR(RunDrafter(info, rows));
+    }
+    return rows;
+  }
+
+ private:
+  absl::Status RunDrafter(const DrafterInfo& info, std::vector<GreedyRow>& rows) {
+    FORERUN_ASSIGN_OR_RETURN(
+        const std::unique_ptr<Drafter> drafter,
+        MakeDrafter({{"type", info.key}}, {.target = models_.target.model.get(),
+                                           .draft = models_.draft ? models_.draft->model.get() : nullptr,
+                                           .pool = &machine_.pool()}));
+    for (const RuleInfo& rule_info : ListRules()) {
+      if (!plan_.rule.empty() && plan_.rule != rule_info.name) continue;
+      FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(rule_info.name));
+      if (!rule->KeepsLaw(KindOfDrafts(drafter.get(), Sampling()), Sampling())) continue;
+      FORERUN_ASSIGN_OR_RETURN(const std::vector<RequestResult> results, Write(drafter.get(), *rule));
+      rows.push_back(Compare(info.key, rule_info.name, results));
+    }
+    return absl::OkStatus();
+  }
+
+  GreedyRow Compare(const char* drafter, const char* rule, const std::vector<RequestResult>& results) const {
+    GreedyRow row = {.drafter = drafter, .rule = rule};
+    int64_t drafted = 0, accepted = 0;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      ++row.texts;
+      row.tokens += static_cast<int>(results[i].output.size());
+      row.different += results[i].output != plain_[i].output;
+      drafted += results[i].drafted;
+      accepted += results[i].accepted;
+    }
+    row.acceptance_rate = drafted == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(drafted);
+    return row;
+  }
+
+  // All prompts in one batch; in their order.
+  absl::StatusOr<std::vector<RequestResult>> Write(Drafter* drafter, const Verifier& rule) {
+    Engine engine(*models_.target.model, machine_.pool(),
+                  {.max_sequences = static_cast<int>(std::size(kPrompts))});
+    for (std::size_t i = 0; i < prompts_.size(); ++i) {
+      Request request;
+      request.id = i;
+      request.prompt = prompts_[i];
+      request.drafter = drafter;
+      request.verifier = &rule;
+      request.num_speculative_tokens = drafter == nullptr ? 0 : kDraftTokens;
+      request.max_new_tokens = plan_.new_tokens;
+      FORERUN_RETURN_IF_ERROR(engine.Add(std::move(request)));
+    }
+    FORERUN_ASSIGN_OR_RETURN(std::vector<RequestResult> results, RunToCompletion(engine));
+    for (const RequestResult& result : results) FORERUN_RETURN_IF_ERROR(result.status);
+    std::sort(results.begin(), results.end(),
+              [](const RequestResult& a, const RequestResult& b) { return a.id < b.id; });
+    return results;
+  }
+
+  const GreedyPlan& plan_;
+  Machine& machine_;
+  ModelPair models_;
+  std::vector<std::vector<TokenId>> prompts_;
+  std::vector<RequestResult> plain_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<GreedyRow>> RunGreedyTexts(const GreedyPlan& plan) {
+  FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Machine> machine, Machine::Create(plan.engine));
+  FORERUN_ASSIGN_OR_RETURN(ModelPair models, LoadModelPair(*machine, plan.target, plan.draft));
+  return Laboratory(plan, *machine, std::move(models)).Run();
+}
+
+}  // namespace forerun

@@ -1,0 +1,29 @@
+// What the laboratories found, as Markdown tables and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "experiments/lossless_controls.h"
+#include "experiments/lossless_exact.h"
+#include "experiments/lossless_greedy.h"
+#include "experiments/lossless_sampled.h"
+
+namespace forerun {
+
+struct LosslessReport {
+  std::vector<ExactRow> exact;
+  std::vector<Control> controls;
+  std::optional<SampledReport> sampled;
+  std::optional<std::vector<GreedyRow>> greedy;
+
+  int checks() const;
+  int failures() const;  // laws that are not kept, and mistakes that were not seen
+};
+
+std::string LosslessText(const LosslessReport& report);
+Json LosslessJson(const LosslessReport& report);
+
+}  // namespace forerun
