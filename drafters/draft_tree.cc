@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "drafters/grow_trees.h"
 #include "drafters/registry.h"
 #include "drafters/shortlist_file.h"
 #include "drafters/tree_forms.h"
-#include "drafters/tree_reader.h"
 
 namespace forerun {
 namespace {
@@ -29,44 +29,19 @@ class DraftTreeDrafter final : public Drafter {
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
 
   absl::Status Propose(std::span<DraftTask> tasks) override {
-    std::vector<Growing> live;
+    std::vector<GrowingTree> live;
     for (DraftTask& task : tasks) {
       if (task.budget == 0) {
         reader_.CatchUp(task);
       } else if (std::unique_ptr<TreeGrowth> growth = forms_.Start(task, reader_.DepthLeft(task))) {
-        live.push_back({&task, std::move(growth), {}});
+        live.push_back({&task, std::move(growth)});
       }
     }
-    while (!live.empty()) DraftStep(live);
+    GrowTrees(reader_, std::move(live));
     return absl::OkStatus();
   }
 
  private:
-  struct Growing {
-    DraftTask* task;
-    std::unique_ptr<TreeGrowth> growth;
-    std::vector<TreeRow> rows;  // to be read next; none: the root
-  };
-
-  // A forward for every live tree; those that are done leave `live`.
-  void DraftStep(std::vector<Growing>& live) {
-    std::vector<TreeStep> steps;
-    for (Growing& growing : live) {
-      const TreeGrowth::Wish wish = growing.growth->wish();
-      steps.push_back({.task = growing.task,
-                       .rows = std::move(growing.rows),
-                       .wanted = wish.wanted,
-                       .top_k = wish.top_k,
-                       .outputs = {}});
-    }
-    reader_.Read(steps);
-    for (std::size_t i = 0; i < live.size(); ++i) {
-      const bool read = steps[i].task->status.ok();
-      live[i].rows = read ? live[i].growth->Grow(steps[i].outputs) : std::vector<TreeRow>();
-    }
-    std::erase_if(live, [](const Growing& growing) { return growing.rows.empty(); });
-  }
-
   TreeForms forms_;
   TreeReader reader_;
 };

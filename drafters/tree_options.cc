@@ -116,4 +116,11 @@ absl::StatusOr<TreeOptions> ReadTreeOptions(ObjectReader& options, ChildSampling
   return tree;
 }
 
+absl::Status RefuseAutoTree(const TreeOptions& tree, absl::string_view drafter) {
+  if (tree.type != TreeOptions::Type::kAuto) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("drafter.tree.type: expected static, sequoia, dynamic, opt or dyspec for ", drafter,
+                   ", found auto, which times a draft model"));
+}
+
 }  // namespace forerun

@@ -36,5 +36,7 @@ struct TreeOptions {
 // the form would look at what was drawn in a way that no rule allows for.
 absl::StatusOr<TreeOptions> ReadTreeOptions(ObjectReader& options, ChildSampling sampling);
 ChildSampling ReadChildSampling(ObjectReader& options);
+// InvalidArgument for `auto`, of a drafter without a draft model that could be timed.
+absl::Status RefuseAutoTree(const TreeOptions& tree, absl::string_view drafter);
 
 }  // namespace forerun
