@@ -35,6 +35,10 @@ absl::StatusOr<std::vector<DrafterPart>> MakeParts(const Json* list, absl::strin
     if (!made.ok())
       return absl::Status(made.status().code(), absl::StrCat(here, ": ", made.status().message()));
     part.drafter = *std::move(made);
+    if (!part.drafter->taps().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(here, ".type: \"", part.drafter->name(),
+                                                     "\" reads hidden states and cannot be a part"));
+    }
   }
   return parts;
 }

@@ -9,7 +9,9 @@ namespace forerun {
 #define DRAFTER(Name, key, description, ...)                                          \
   absl::StatusOr<std::unique_ptr<Drafter>> Make##Name##Drafter(ObjectReader& options, \
                                                                const DrafterResources& resources);
+#define HEAD_DRAFTER(Name, key, description) DRAFTER(Name, key, description, false)
 #include "drafters/drafter_list.inc"
+#undef HEAD_DRAFTER
 #undef DRAFTER
 
 namespace {
@@ -22,9 +24,12 @@ struct Entry {
 
 const std::vector<Entry>& Entries() {
 #define DRAFTER(Name, key, description, ...) {{key, description, __VA_ARGS__}, Make##Name##Drafter},
+#define HEAD_DRAFTER(Name, key, description) \
+  {{key, description, false, false, /*needs_heads=*/true}, Make##Name##Drafter},
   static const std::vector<Entry>& entries = *new std::vector<Entry>{
 #include "drafters/drafter_list.inc"
   };
+#undef HEAD_DRAFTER
 #undef DRAFTER
   return entries;
 }
@@ -38,6 +43,13 @@ absl::Status CheckDraftModel(const DrafterInfo& info, const DrafterResources& re
   const bool texts = resources.target_tokenizer != nullptr && resources.draft_tokenizer != nullptr;
   if (info.any_vocabulary || !texts) return absl::OkStatus();
   return CheckSameVocabulary(*resources.target_tokenizer, *resources.draft_tokenizer);
+}
+
+absl::Status CheckBackbone(const DrafterInfo& info, const DrafterResources& resources) {
+  const bool has = resources.target != nullptr && resources.target->backbone() != nullptr;
+  if (!info.needs_heads || has) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("drafter.type: \"", info.key, "\" needs a target with hidden states, found one without"));
 }
 
 }  // namespace
@@ -59,6 +71,7 @@ absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const Json& options, const 
   for (const Entry& entry : Entries()) {
     if (type != entry.info.key) continue;
     FORERUN_RETURN_IF_ERROR(CheckDraftModel(entry.info, resources));
+    FORERUN_RETURN_IF_ERROR(CheckBackbone(entry.info, resources));
     absl::StatusOr<std::unique_ptr<Drafter>> drafter = entry.make(reader, resources);
     FORERUN_RETURN_IF_ERROR(
         reader.Finish());  // what is wrong with the options comes before what came of them

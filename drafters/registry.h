@@ -26,8 +26,10 @@ struct DrafterResources {
 struct DrafterInfo {
   const char* key;
   const char* description;
-  bool needs_draft_model;
+  bool needs_draft_model = false;
   bool any_vocabulary = false;  // the draft model's need not be the target's
+  // Heads trained for the target, in files that the option "heads" names; and a target with a Backbone.
+  bool needs_heads = false;
 };
 const std::vector<DrafterInfo>& ListDrafters();
 

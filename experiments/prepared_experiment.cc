@@ -1,6 +1,8 @@
 #include "experiments/prepared_experiment.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -27,8 +29,25 @@ struct FileOption {
   const char* name;
   const char* pointer;  // into the drafter's options
 };
-constexpr FileOption kDrafterFiles[] = {
-    {"shortlist", "/shortlist"}, {"corpus", "/corpus"}, {"prediction", "/prediction/file"}};
+constexpr FileOption kDrafterFiles[] = {{"shortlist", "/shortlist"},
+                                        {"corpus", "/corpus"},
+                                        {"prediction", "/prediction/file"},
+                                        {"heads", "/heads"}};
+
+// The file itself; of a folder every file, as "<option>/<name>".
+void AddFiles(const std::string& option, const std::string& path, PreparedArm& arm) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    arm.drafter_files.emplace_back(option, path);
+    return;
+  }
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    arm.drafter_files.emplace_back(absl::StrCat(option, "/", entry.path().filename().string()),
+                                   entry.path().string());
+  }
+  std::sort(arm.drafter_files.begin(), arm.drafter_files.end());
+}
 
 // Replaces the names of files in a drafter and its parts by the paths found, and lists those.
 void FindDrafterFiles(const ExperimentConfig& config, Json& drafter, PreparedArm& arm) {
@@ -39,7 +58,7 @@ void FindDrafterFiles(const ExperimentConfig& config, Json& drafter, PreparedArm
     const std::string file = FindConfigFile(config, drafter[pointer].get<std::string>());
     if (file.empty()) continue;
     drafter[pointer] = file;
-    arm.drafter_files.emplace_back(option.name, file);
+    AddFiles(option.name, file, arm);
   }
   if (!drafter.contains("parts")) return;
   for (Json& part : drafter["parts"]) FindDrafterFiles(config, part, arm);

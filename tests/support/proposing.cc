@@ -44,6 +44,7 @@ TokenTree Proposing::DraftTree(const std::vector<TokenId>& committed, const Aske
                  .prediction = asked.prediction,
                  .evidence = asked.evidence,
                  .target_table = asked.target_table,
+                 .features = asked.features,
                  .tree = &tree,
                  .status = absl::OkStatus()};
   EXPECT_TRUE(drafter_.Propose({&task, 1}).ok());

@@ -24,6 +24,7 @@ struct Asked {
   std::vector<TokenId> prediction = {};
   std::span<const EvidenceRow> evidence = {};
   const BlockTable* target_table = nullptr;
+  const Features* features = nullptr;
 };
 
 class Proposing {

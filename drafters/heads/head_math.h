@@ -1,0 +1,45 @@
+// What all heads compute with: float weights, packed for the kernels, and the few operations between them.
+// Float weights are multiplied in f32 in every numerics (kernels/matmul/matmul.h); each row's result depends
+// on that row alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/backbone.h"
+#include "kernels/matmul/packed_matrix.h"
+#include "kernels/runtime/buffer.h"
+
+namespace forerun {
+
+struct HeadMatrix {
+  PackedMatrix matrix;
+  std::vector<float> bias;  // [outputs] or empty
+  Buffer storage;           // behind `matrix`
+};
+// `rows`: [outputs, columns] as stored, F32, F16 or BF16, at any alignment.
+HeadMatrix PackHeadMatrix(TensorType type, std::span<const std::byte> rows, int64_t outputs, int64_t columns);
+
+class HeadMath {
+ public:
+  explicit HeadMath(const Backbone& backbone) : kernels_(backbone.kernels()), threads_(backbone.threads()) {}
+
+  const Kernels& kernels() const { return kernels_; }
+  ThreadPool& threads() const { return threads_; }
+
+  // y = x w^T + bias, or added to y. x: [rows, columns], y: [rows, outputs].
+  void Multiply(const HeadMatrix& w, const float* x, int64_t rows, float* y, bool add = false) const;
+  // y = the norm of each row of x; y may be x.
+  void Normalize(const float* x, const std::vector<float>& gain, float epsilon, int64_t rows, float* y) const;
+  // x = x + silu(w x + bias), the block of Medusa's heads. x: [rows, columns] of a square w.
+  void ResidualSilu(const HeadMatrix& w, int64_t rows, float* x) const;
+  MatmulArgs Product(const HeadMatrix& w, const float* x, int64_t rows, float* y) const;
+
+ private:
+  const Kernels& kernels_;
+  ThreadPool& threads_;
+};
+
+}  // namespace forerun

@@ -1,0 +1,89 @@
+// Drafting heads with random weights in the published layouts, each in a folder of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/formats/safetensors_file.h"
+#include "core/model/model.h"
+#include "tests/support/program.h"
+#include "tests/support/safetensors_builder.h"
+
+namespace forerun {
+
+// A folder with a head's files, gone with the object.
+class HeadFolder {
+ public:
+  HeadFolder(const SafetensorsBuilder& tensors, const Json& config);
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_{"head"};
+};
+
+enum class MedusaLayout { kFirst, kLegacy, kMedusa2, kVllm };
+struct RandomMedusaSpec {
+  int width = 64;
+  int vocab = 320;
+  int heads = 3;
+  int blocks = 1;  // written; all different
+  MedusaLayout layout = MedusaLayout::kFirst;
+  int map_stride = 0;  // vLLM: only every so manyth word, by a token_map; 0: all words
+  SafetensorsType type = SafetensorsType::kF32;
+  uint32_t seed = 1;
+};
+SafetensorsBuilder RandomMedusa(const RandomMedusaSpec& spec);
+
+struct RandomEagleSpec {
+  bool eagle3 = true;
+  int width = 64;
+  int target_width = 64;
+  int ffn_width = 96;
+  int heads = 4, kv_heads = 2, head_size = 16;
+  int vocab = 320;
+  int draft_vocab = 96;  // EAGLE-3; vocab: no d2t
+  bool own_embedding = false;
+  bool fc_bias = false;
+  bool state_norms = false, joined_norm = false;  // fc_norm, input_norm
+  std::string layer = "midlayer";                 // or layers.0
+  SafetensorsType type = SafetensorsType::kF32;
+  uint32_t seed = 1;
+};
+SafetensorsBuilder RandomEagle(const RandomEagleSpec& spec);
+Json EagleConfigOf(const RandomEagleSpec& spec);  // without taps: the default ones
+
+// Heads for the drafter that `options`, a config's "drafter" object, names; a failed test where it is none
+// that has heads.
+std::unique_ptr<HeadFolder> RandomHeadsFor(absl::string_view options, Model& target);
+
+// The embedding and head of no model at all: plain loops over random or given matrices.
+class PlainBackbone final : public Backbone {
+ public:
+  PlainBackbone(int vocab, int width, int layers, uint32_t seed);
+  PlainBackbone(std::vector<float> embedding, std::vector<float> head, int width, int layers);
+
+  int width() const override { return width_; }
+  int layers() const override { return layers_; }
+  void Embed(std::span<const TokenId> tokens, float* x) const override;
+  // kFull and kArgmax alone.
+  absl::StatusOr<std::vector<RowOutput>> HeadOutputs(std::span<const float> hidden,
+                                                     std::span<const ForwardRow> rows) override;
+  const Kernels& kernels() const override { return kernels_; }
+  ThreadPool& threads() const override { return threads_; }
+
+  const std::vector<float>& embedding() const { return embedding_; }  // [vocab, width]
+  const std::vector<float>& head() const { return head_; }            // [vocab, width]
+
+ private:
+  std::vector<float> embedding_, head_;
+  int width_, layers_;
+  Kernels kernels_{DetectIsa()};
+  mutable ThreadPool threads_{2};
+};
+
+// Numbers of about `scale`, the same for the same seed.
+std::vector<float> RandomFloats(std::size_t count, double scale, uint32_t seed);
+
+}  // namespace forerun
