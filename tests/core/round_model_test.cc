@@ -103,7 +103,7 @@ class RoundWorld {
     }
     const Verdict verdict = RandomVerdict(tree);
     RoundRecord record;
-    live.sequence->Apply(tree, verdict, {}, record);
+    live.sequence->Apply(tree, verdict, {}, {}, record);
     Expect(tree, verdict, values, live);
     return Check(live, record);
   }
