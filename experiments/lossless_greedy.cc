@@ -43,11 +43,16 @@ class Laboratory {
 
  private:
   absl::Status RunDrafter(const DrafterInfo& info, std::vector<GreedyRow>& rows) {
-    FORERUN_ASSIGN_OR_RETURN(
-        const std::unique_ptr<Drafter> drafter,
-        MakeDrafter({{"type", info.key}}, {.target = models_.target.model.get(),
-                                           .draft = models_.draft ? models_.draft->model.get() : nullptr,
-                                           .pool = &machine_.pool()}));
+    const absl::StatusOr<std::unique_ptr<Drafter>> made = MakeDrafter(
+        {{"type", info.key}}, {.target = models_.target.model.get(),
+                               .draft = models_.draft ? models_.draft->model.get() : nullptr,
+                               .pool = &machine_.pool(),
+                               .target_tokenizer = models_.target.tokenizer.get(),
+                               .draft_tokenizer = models_.draft ? models_.draft->tokenizer.get() : nullptr});
+    const bool needs_file = info.needs_heads || absl::IsFailedPrecondition(made.status());
+    if (needs_file && plan_.drafter.empty()) return absl::OkStatus();
+    FORERUN_RETURN_IF_ERROR(made.status());
+    const std::unique_ptr<Drafter>& drafter = *made;
     for (const RuleInfo& rule_info : ListRules()) {
       if (!plan_.rule.empty() && plan_.rule != rule_info.name) continue;
       FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(rule_info.name));

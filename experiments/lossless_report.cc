@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "experiments/table.h"
 
 namespace forerun {
@@ -92,6 +93,7 @@ Json SampledJson(const SampledReport& report) {
                {"family_alarm", report.plan.family_alarm},
                {"tests", report.tests},
                {"detectable_total_variation", report.detectable_shift},
+               {"left_out", report.left_out},
                {"rows", Json::array()}};
   for (const SampledRow& row : report.rows) {
     json["rows"].push_back({{"drafter", row.drafter},
@@ -162,6 +164,11 @@ std::string LosslessText(const LosslessReport& report) {
                         sampled.plan.texts, sampled.tests, sampled.plan.family_alarm,
                         sampled.detectable_shift),
         Markdown(SampledTable(sampled)));
+    if (!sampled.left_out.empty()) {
+      absl::StrAppend(&text,
+                      "\nLeft out, for they need files of their own: ", absl::StrJoin(sampled.left_out, ", "),
+                      ".\n");
+    }
   }
   if (report.greedy) {
     absl::StrAppend(&text, "\nTemperature 0 on the model: texts that differ from plain decoding's.\n\n",

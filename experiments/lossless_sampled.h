@@ -38,8 +38,9 @@ struct SampledRow {
 struct SampledReport {
   SampledPlan plan;
   std::vector<SampledRow> rows;
-  int tests = 0;                // of all rows that are no controls
-  double detectable_shift = 0;  // in total variation: seen in one test with probability 0.99
+  int tests = 0;                      // of all rows that are no controls
+  double detectable_shift = 0;        // in total variation: seen in one test with probability 0.99
+  std::vector<std::string> left_out;  // drafters that need a file, or heads, of their own
 };
 
 absl::StatusOr<SampledReport> RunSampledLaws(const SampledPlan& plan);
