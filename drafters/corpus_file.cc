@@ -9,7 +9,6 @@
 namespace forerun {
 namespace {
 
-constexpr char kMagic[8] = {'F', 'R', 'C', 'O', 'R', 'P', 'U', 'S'};
 constexpr uint32_t kVersion = 1;
 
 struct Header {
@@ -83,7 +82,7 @@ std::string CorpusBytes(const CorpusContent& content) {
                    .second_words = content.second.size(),
                    .tokens = content.tokens,
                    .checksum = 0};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::memcpy(header.magic, kCorpusMagic, sizeof header.magic);
   Checksum checksum;
   checksum.Add(header);
   checksum.Add(content.first);
@@ -107,7 +106,7 @@ absl::Status CorpusFile::Read(std::span<const std::byte> bytes, CorpusKind kind,
   if (bytes.size() < sizeof header)
     return damaged(Difference("length", "a header of 64 bytes", absl::StrCat(bytes.size(), " bytes")));
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+  if (std::memcmp(header.magic, kCorpusMagic, sizeof header.magic) != 0)
     return other("no corpus: make one with `forerun corpus build`");
   if (header.version != kVersion) return other(Difference("version", kVersion, header.version));
   const uint64_t words = (bytes.size() - sizeof header) / sizeof(uint32_t);

@@ -16,6 +16,8 @@
 
 namespace forerun {
 
+inline constexpr char kCorpusMagic[] = "FRCORPUS";  // the first eight bytes of every corpus
+
 enum class CorpusKind : uint32_t { kSuffixArray = 1, kNgram = 2 };
 const char* CorpusKindName(CorpusKind kind);  // "suffix_array", "ngram"
 

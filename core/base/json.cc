@@ -1,5 +1,7 @@
 #include "core/base/json.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -107,6 +109,11 @@ absl::StatusOr<Json> ReadJsonFile(absl::string_view path) {
   std::FILE* file = std::fopen(name.c_str(), "rb");
   if (file == nullptr)
     return absl::NotFoundError(absl::StrCat(name, ": cannot open: ", std::strerror(errno)));
+  struct stat status;
+  if (fstat(fileno(file), &status) == 0 && S_ISCHR(status.st_mode)) {
+    std::fclose(file);
+    return absl::InvalidArgumentError(absl::StrCat(name, ": expected a file, found a device"));
+  }
   std::string text;
   char buffer[1 << 14];
   std::size_t got = 0;

@@ -1,4 +1,6 @@
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -33,7 +35,22 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> LoadTokenizer(const std::string& mode
   return AsDamage(Tokenizer::FromGguf(file));
 }
 
+// What is there already may only be an earlier corpus: a mistyped --out must not cost a text.
+absl::Status CheckOutput(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return absl::OkStatus();
+  if (std::filesystem::is_regular_file(status)) {
+    std::string begin(sizeof kCorpusMagic - 1, '\0');
+    std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    if (begin == kCorpusMagic) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--out: expected a new name, or a corpus to replace, found another file: ", path));
+}
+
 absl::Status Build(const Options& options, bool has_min_count) {
+  FORERUN_RETURN_IF_ERROR(CheckOutput(options.out));
   if (has_min_count && options.kind != kNgramKind)
     return absl::InvalidArgumentError("--min-count: needs --kind ngram");
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, LoadTokenizer(options.model));

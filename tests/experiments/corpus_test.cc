@@ -81,6 +81,10 @@ TEST_F(Corpus, WhatIsWrongIsOneLine) {
       Run({"corpus", "build", "--model", TinyTargetPath(), "--out", "x", "--min-count", "2", "stack.py"}), 2,
       "--min-count: needs --kind ngram");
   std::ofstream(folder_ / "bad.jsonl") << R"({"text": 5})";
+  ExpectOneLineError(Run({"corpus", "build", "--model", TinyTargetPath(), "--out", "stack.py", "stack.py"}),
+                     2, "found another file: stack.py");
+  ExpectOneLineError(Run({"corpus", "build", "--model", TinyTargetPath(), "--out", "/dev/null", "stack.py"}),
+                     2, "found another file: /dev/null");
   ExpectOneLineError(Run({"corpus", "build", "--model", TinyTargetPath(), "--out", "x", "bad.jsonl"}), 2,
                      "bad.jsonl:1.text: expected text, found 5");
   std::ofstream(folder_ / "empty.txt").close();
