@@ -42,7 +42,7 @@ TEST(Resume, NothingIsLostOrDoubledByKills) {
   const auto whole = LoadRun(folder / "whole");
   ASSERT_TRUE(whole.ok()) << whole.status();
   const auto expected = Outcomes(*whole);
-  EXPECT_EQ(expected.size(), 4u * 7);  // four prompts: the baseline twice, five other arms
+  EXPECT_EQ(expected.size(), 4u * 10);  // four prompts: the baseline twice, five other arms
 
   std::mt19937 random(2024);
   int kills = 0;
@@ -81,17 +81,17 @@ TEST(Resume, LimitAndBudgetCanBeContinued) {
   std::vector<std::string> arguments = {"run",     kConfig, "--out", "run", "--set", "max_new_tokens=8",
                                         "--limit", "1"};
   ASSERT_EQ(RunForerun(arguments, folder.path()).exit_code, 0);
-  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 7u);
+  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 10u);
   arguments.back() = "3";
   arguments.push_back("--resume");
   arguments.insert(arguments.end(), {"--budget", "0.000001"});  // one prompt always fits
   const ProgramResult spent = RunForerun(arguments, folder.path());
   EXPECT_EQ(spent.exit_code, 0);
   EXPECT_THAT(spent.err, ::testing::HasSubstr("the budget is spent"));
-  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 14u);
+  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 20u);
   arguments.resize(arguments.size() - 2);
   ASSERT_EQ(RunForerun(arguments, folder.path()).exit_code, 0);
-  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 21u);
+  EXPECT_EQ(LoadRun(folder / "run")->records.requests.size(), 30u);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST_F(RunCommandTest, FullDiskKeepsWhatIsDone) {
   arguments.push_back("--resume");
   const ProgramResult resumed = Run(arguments);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(ReadRunRecords(folder_ / "run")->requests.size(), 9u * 7);
+  EXPECT_EQ(ReadRunRecords(folder_ / "run")->requests.size(), 9u * 10);
 }
 
 TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
@@ -45,7 +45,7 @@ TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
   EXPECT_THAT(Run({"compare", "run", "--format", "csv"}).out, StartsWith("run,arm,category,baseline,"));
   const auto json = ParseJson(Run({"compare", "run", "--format", "json", "--by", "arm"}).out, "compare");
   ASSERT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ((*json)["rows"].size(), 6u);
+  EXPECT_EQ((*json)["rows"].size(), 9u);
   EXPECT_EQ((*json)["rows"][3]["arm"], "oracle-k4");
   EXPECT_EQ((*json)["rows"][3]["acceptance_rate"], 1.0);
   for (const Json& row : (*json)["rows"]) EXPECT_EQ(row["identical"], row["identical_of"]);
