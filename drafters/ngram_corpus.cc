@@ -12,9 +12,13 @@ namespace {
 // End of the places from `first` on that start with the same `length` tokens.
 std::size_t EndOfGroup(std::span<const TokenId> tokens, std::span<const uint32_t> sorted, std::size_t first,
                        std::size_t end, int length) {
-  const TokenId* const words = tokens.data() + sorted[first];
+  const auto words_at = [&](std::size_t place) {  // fewer at the end of the corpus
+    const std::span<const TokenId> rest = tokens.subspan(sorted[place]);
+    return rest.first(std::min<std::size_t>(rest.size(), length));
+  };
+  const std::span<const TokenId> words = words_at(first);
   std::size_t after = first + 1;
-  while (after < end && std::equal(words, words + length, tokens.data() + sorted[after])) ++after;
+  while (after < end && std::ranges::equal(words, words_at(after))) ++after;
   return after;
 }
 
