@@ -160,7 +160,9 @@ class LayerSearchOfTiny : public testing::Test {
         batch.rows.push_back({.token = token, .wanted = WantedOutput::kArgmax});
       batch.segments.push_back({&table, 0, 24, true});
       Tokens words;
-      for (const RowOutput& row : tiny_.model().Forward(batch)->rows) words.push_back(row.argmax);
+      const absl::StatusOr<ForwardResult> result = tiny_.model().Forward(batch);
+      EXPECT_TRUE(result.ok()) << result.status();
+      for (const RowOutput& row : result->rows) words.push_back(row.argmax);
       return words;
     };
     const Tokens whole = best(nullptr), partial = best(&subset);
