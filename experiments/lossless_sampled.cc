@@ -93,13 +93,13 @@ class Laboratory {
 
   // Every kind of draft sampling that the drafter knows, under every rule that keeps the law for it.
   absl::Status RunDrafter(const DrafterInfo& info) {
-    if (plan_.drafter.empty() && absl::IsFailedPrecondition(Make(info.key, "").status())) {
-      report_.left_out.push_back(info.key);
-      return absl::OkStatus();
-    }
     for (const char* sample : {"", "sampled", "coupled"}) {
       const absl::StatusOr<std::unique_ptr<Drafter>> drafter = Make(info.key, sample);
       if (!drafter.ok() && *sample != '\0') continue;  // it has no such option
+      if (plan_.drafter.empty() && absl::IsFailedPrecondition(drafter.status())) {
+        report_.left_out.push_back(info.key);
+        return absl::OkStatus();
+      }
       FORERUN_RETURN_IF_ERROR(drafter.status());
       const std::string name = absl::StrCat(info.key, *sample == '\0' ? "" : " ", sample);
       for (const RuleInfo& rule_info : ListRules()) {

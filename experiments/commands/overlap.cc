@@ -57,7 +57,8 @@ absl::StatusOr<std::map<std::string, CategoryTerms>> Measure(const LoadedRun& ru
   std::map<std::string, const PreparedPrompt*> prompts;
   for (const PreparedPrompt& prompt : experiment.prompts) prompts[prompt.prompt.id] = &prompt;
   const std::vector<const RequestRow*> rows = TargetTexts(run);
-  Progress progress(0, static_cast<int>(rows.size()));
+  ShareProgress progress("texts");
+  double done = 0;
   std::map<std::string, CategoryTerms> terms;
   for (const RequestRow* row : rows) {
     const auto found = prompts.find(row->prompt);
@@ -71,7 +72,7 @@ absl::StatusOr<std::map<std::string, CategoryTerms>> Measure(const LoadedRun& ru
     if (terms.find(row->category) == terms.end()) order->push_back(row->category);
     terms[row->category].Add(text);
     terms[kAllCategories].Add(text);
-    progress.Advance("overlap", text.tokens, 0);
+    progress.Show(++done / static_cast<double>(rows.size()));
   }
   progress.Finish();
   return terms;

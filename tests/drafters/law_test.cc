@@ -55,21 +55,16 @@ class EngineLaw : public testing::Test {
     const auto drafter =
         MakeDrafterOrDie(drafter_json, {.target = &target_, .draft = &draft_, .pool = pool_.get()});
     std::vector<std::vector<int64_t>> counts(kTokens, std::vector<int64_t>(kVocab, 0));
-    Engine engine(target_, *pool_, {.max_sequences = 64, .max_batch_rows = 512});
-    for (int text = 0; text < kTexts; ++text) {
-      Request request;
-      request.id = text;
-      request.prompt = kPrompt;
-      request.drafter = drafter.get();
-      request.verifier = &rule;
-      request.num_speculative_tokens = 3;
-      request.sampling = sampling;
-      request.max_new_tokens = kTokens;
-      EXPECT_TRUE(engine.Add(request).ok());
-    }
-    const absl::StatusOr<std::vector<RequestResult>> results = RunToCompletion(engine);
-    EXPECT_TRUE(results.ok());
-    for (const RequestResult& result : *results) {
+    Request request;
+    request.prompt = kPrompt;
+    request.drafter = drafter.get();
+    request.verifier = &rule;
+    request.num_speculative_tokens = 3;
+    request.sampling = sampling;
+    request.max_new_tokens = kTokens;
+    const std::vector<RequestResult> results =
+        CompleteMany(target_, *pool_, request, kTexts, {.max_sequences = 64, .max_batch_rows = 512});
+    for (const RequestResult& result : results) {
       for (int i = 0; i < kTokens; ++i) ++counts[i][result.output[i]];
     }
     double least = 1;

@@ -67,22 +67,17 @@ class TreeLaw : public testing::Test {
   }
   double PValue(Drafter& drafter, const Verifier& rule, const Sampling& sampling) {
     std::vector<int64_t> counts(kVocab * kVocab * kVocab, 0);
-    Engine engine(target_, *pool_, {.max_sequences = 64, .max_batch_rows = 1024});
-    for (int text = 0; text < kTexts; ++text) {
-      Request request;
-      request.id = text;
-      request.prompt = kPrompt;
-      request.drafter = &drafter;
-      request.verifier = &rule;
-      request.num_speculative_tokens = 6;
-      request.sampling = sampling;
-      request.max_new_tokens = kTokens;
-      EXPECT_TRUE(engine.Add(request).ok());
-    }
-    const absl::StatusOr<std::vector<RequestResult>> results = RunToCompletion(engine);
-    EXPECT_TRUE(results.ok());
+    Request request;
+    request.prompt = kPrompt;
+    request.drafter = &drafter;
+    request.verifier = &rule;
+    request.num_speculative_tokens = 6;
+    request.sampling = sampling;
+    request.max_new_tokens = kTokens;
+    const std::vector<RequestResult> results =
+        CompleteMany(target_, *pool_, request, kTexts, {.max_sequences = 64, .max_batch_rows = 1024});
     int64_t accepted = 0;
-    for (const RequestResult& result : *results) {
+    for (const RequestResult& result : results) {
       ++counts[Cell(result.output)];
       accepted += result.accepted;
     }

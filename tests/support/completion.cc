@@ -46,6 +46,20 @@ Completion Complete(Model& target, KvPool& pool, Request request, const EngineOp
   return std::move(CompleteAll(target, pool, std::move(requests), options).front());
 }
 
+std::vector<RequestResult> CompleteMany(Model& target, KvPool& pool, const Request& request, int count,
+                                        const EngineOptions& options) {
+  Engine engine(target, pool, options);
+  for (int id = 0; id < count; ++id) {
+    Request next = request;
+    next.id = id;
+    EXPECT_TRUE(engine.Add(std::move(next)).ok());
+  }
+  absl::StatusOr<std::vector<RequestResult>> results = RunToCompletion(engine);
+  EXPECT_TRUE(results.ok()) << results.status();
+  FORERUN_CHECK(results.ok());
+  return *std::move(results);
+}
+
 std::string CheckRecords(const Request& request, const Completion& completion) {
   std::vector<TokenId> emitted;
   int64_t drafted = 0, accepted = 0, truncated = 0;

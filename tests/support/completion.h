@@ -22,6 +22,10 @@ std::vector<Completion> CompleteAll(Model& target, KvPool& pool, std::vector<Req
                                     const EngineOptions& options = {});
 Completion Complete(Model& target, KvPool& pool, Request request, const EngineOptions& options = {});
 
+// The same request `count` times, with ids 0, 1, ...; in order of finishing.
+std::vector<RequestResult> CompleteMany(Model& target, KvPool& pool, const Request& request, int count,
+                                        const EngineOptions& options);
+
 // What a record must always satisfy; empty where it does.
 std::string CheckRecords(const Request& request, const Completion& completion);
 
