@@ -1,6 +1,7 @@
 #include "drafters/adaptive_policy.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -8,7 +9,10 @@
 namespace forerun {
 namespace {
 
-constexpr double kPriorRate = 0.7, kPriorWeight = 2;
+constexpr double kPriorWeight = 2;
+constexpr double kFade = 0.99;  // of what is known, a round: a text changes
+// What a draft that must be paid for has to promise: of several estimates the best one is likely too good.
+constexpr double kMargin = 1.05;
 
 // Arms in order of part, then length; those longer than the budget are cut to it, once.
 std::vector<DraftArm> ArmsWithin(const AdaptiveOptions& options, int budget) {
@@ -24,7 +28,7 @@ std::vector<DraftArm> ArmsWithin(const AdaptiveOptions& options, int budget) {
 
 class Heuristic final : public AdaptivePolicy {
  public:
-  DraftArm Choose(int budget) override { return {0, std::min(length_, budget)}; }
+  DraftArm Choose(int budget, std::span<const int>) override { return {0, std::min(length_, budget)}; }
   void Learn(const DraftArm& arm, const DraftOutcome& outcome) override {
     const bool whole = outcome.drafted > 0 && outcome.accepted == outcome.drafted;
     length_ = whole ? std::max(length_, arm.length + 2) : std::max(1, length_ - 1);
@@ -37,7 +41,7 @@ class Heuristic final : public AdaptivePolicy {
 class Confidence final : public AdaptivePolicy {
  public:
   explicit Confidence(const AdaptiveOptions& options) : options_(options) {}
-  DraftArm Choose(int budget) override {
+  DraftArm Choose(int budget, std::span<const int>) override {
     int length = 1;
     double survival = estimate_.Conditional(1);
     while (length < budget) {
@@ -59,33 +63,52 @@ class Confidence final : public AdaptivePolicy {
 class CostModel final : public AdaptivePolicy {
  public:
   explicit CostModel(const AdaptiveOptions& options)
-      : options_(options), estimates_(options.draft_costs.size()) {}
-  DraftArm Choose(int budget) override {
+      : options_(options), drafts_(options.draft_costs.size()), offers_(options.draft_costs.size()) {}
+
+  DraftArm Choose(int budget, std::span<const int> offered) override {
+    for (SurvivalEstimate& estimate : drafts_) estimate.Fade(kFade);
+    for (OfferEstimate& estimate : offers_) estimate.Fade(kFade);
     DraftArm best;
-    double best_rate = -1;
+    double best_rate = 1 / RoundCost(options_, 0, 0);
     for (const DraftArm& arm : ArmsWithin(options_, budget)) {
-      const SurvivalEstimate& estimate = estimates_[arm.part];
-      const double rate = estimate.ExpectedTokens(arm.length) /
-                          RoundCost(options_, arm.part, arm.length * estimate.drafted_share());
+      const DraftArm cut = {arm.part, AtHand(arm, offered)};
+      const double rate = Rate(cut, offered[arm.part]);
       if (rate <= best_rate) continue;
       best_rate = rate;
-      best = arm;
+      best = cut;
     }
     return best;
   }
   void Learn(const DraftArm& arm, const DraftOutcome& outcome) override {
-    estimates_[arm.part].Learn(arm.length, outcome);
+    drafts_[arm.part].Learn(arm.length, outcome);
+  }
+  void LearnOffer(int part, int offered, int examined, int stood) override {
+    offers_[part].Learn(offered, examined, stood);
   }
 
  private:
+  static int AtHand(const DraftArm& arm, std::span<const int> offered) {
+    return offered[arm.part] == kNotAsked ? arm.length : std::min(arm.length, offered[arm.part]);
+  }
+  double Rate(const DraftArm& arm, int offered) const {
+    if (offered != kNotAsked) {
+      return offers_[arm.part].ExpectedTokens(offered, arm.length) /
+             RoundCost(options_, arm.part, arm.length);
+    }
+    const SurvivalEstimate& estimate = drafts_[arm.part];
+    return estimate.ExpectedTokens(arm.length) /
+           (kMargin * RoundCost(options_, arm.part, arm.length * estimate.drafted_share()));
+  }
+
   const AdaptiveOptions& options_;
-  std::vector<SurvivalEstimate> estimates_;  // [parts]
+  std::vector<SurvivalEstimate> drafts_;  // [parts] of what was asked for
+  std::vector<OfferEstimate> offers_;     // [parts] of what was at hand
 };
 
 class Bandit final : public AdaptivePolicy {
  public:
   explicit Bandit(const AdaptiveOptions& options) : options_(options) {}
-  DraftArm Choose(int budget) override {
+  DraftArm Choose(int budget, std::span<const int>) override {
     DraftArm best;
     double best_bound = -1;
     for (const DraftArm& arm : ArmsWithin(options_, budget)) {
@@ -145,25 +168,35 @@ double RoundCost(const AdaptiveOptions& options, int part, double nodes) {
   return from_cost + (rows - from) / (to - from) * (to_cost - from_cost) + options.draft_costs[part] * nodes;
 }
 
+void AdaptivePolicy::LearnOffer(int, int, int, int) {}
+
 void SurvivalEstimate::Learn(int asked, const DraftOutcome& outcome) {
-  const int examined = std::min(asked, outcome.accepted + 1);
+  LearnDepths(std::min(asked, outcome.accepted + 1), outcome.accepted);
+  asked_ += asked;
+  drafted_ += outcome.drafted;
+}
+
+void SurvivalEstimate::LearnDepths(int examined, int stood) {
   if (static_cast<int>(tried_.size()) < examined) {
     tried_.resize(examined);
     stood_.resize(examined);
   }
   for (int depth = 1; depth <= examined; ++depth) {
-    const bool stood = depth <= outcome.accepted;
     tried_[depth - 1] += 1;
-    stood_[depth - 1] += stood;
-    all_tried_ += 1;
-    all_stood_ += stood;
+    stood_[depth - 1] += depth <= stood;
   }
-  asked_ += asked;
-  drafted_ += outcome.drafted;
+  all_tried_ += examined;
+  all_stood_ += std::min(examined, stood);
 }
 
-double SurvivalEstimate::Conditional(int depth) const {
-  const double all = (all_stood_ + kPriorWeight * kPriorRate) / (all_tried_ + kPriorWeight);
+void SurvivalEstimate::Fade(double factor) {
+  for (double& value : tried_) value *= factor;
+  for (double& value : stood_) value *= factor;
+  for (double* value : {&all_tried_, &all_stood_, &asked_, &drafted_}) *value *= factor;
+}
+
+double SurvivalEstimate::Conditional(int depth, double prior) const {
+  const double all = (all_stood_ + kPriorWeight * prior) / (all_tried_ + kPriorWeight);
   if (depth > static_cast<int>(tried_.size())) return all;
   return (stood_[depth - 1] + kPriorWeight * all) / (tried_[depth - 1] + kPriorWeight);
 }
@@ -174,6 +207,30 @@ double SurvivalEstimate::ExpectedTokens(int length) const {
   double tokens = 1, survival = 1;
   for (int depth = 1; depth <= length; ++depth) {
     survival *= Conditional(depth);
+    tokens += survival;
+  }
+  return tokens;
+}
+
+int OfferEstimate::SizeOf(int offered) {
+  return std::min(static_cast<int>(std::bit_width(static_cast<unsigned>(offered))), kSizes) - 1;
+}
+
+void OfferEstimate::Learn(int offered, int examined, int stood) {
+  if (offered == 0) return;
+  all_.LearnDepths(examined, stood);
+  by_size_[SizeOf(offered)].LearnDepths(examined, stood);
+}
+
+void OfferEstimate::Fade(double factor) {
+  all_.Fade(factor);
+  for (SurvivalEstimate& estimate : by_size_) estimate.Fade(factor);
+}
+
+double OfferEstimate::ExpectedTokens(int offered, int length) const {
+  double tokens = 1, survival = 1;
+  for (int depth = 1; depth <= length; ++depth) {
+    survival *= by_size_[SizeOf(offered)].Conditional(depth, all_.Conditional(depth));
     tokens += survival;
   }
   return tokens;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/model/table_model.h"
+#include "drafters/adaptive_costs.h"
 #include "drafters/adaptive_policy.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
@@ -15,8 +16,9 @@ std::vector<DraftArm> Play(const AdaptiveOptions& options, const std::vector<int
                            int budget = 16) {
   const auto policy = MakeAdaptivePolicy(options);
   std::vector<DraftArm> arms;
+  const std::vector<int> not_asked(stands.size(), kNotAsked);
   for (int round = 0; round < rounds; ++round) {
-    arms.push_back(policy->Choose(budget));
+    arms.push_back(policy->Choose(budget, not_asked));
     const DraftArm& arm = arms.back();
     EXPECT_LE(arm.length, budget);
     policy->Learn(arm, {.drafted = arm.length, .accepted = std::min(arm.length, stands[arm.part])});
@@ -68,10 +70,50 @@ TEST(AdaptivePolicy, CostModelTakesTheBetterPartAndTheLengthThatPays) {
   AdaptiveOptions flat = Method("cost_model");
   flat.verify_cost = {{1, 1}, {17, 1}};  // rows cost nothing: the longest never loses
   EXPECT_EQ(Play(flat, {16}, 30).back().length, 16);
-  AdaptiveOptions may_rest = Method("cost_model");
-  may_rest.lengths = {0, 4};
-  may_rest.verify_cost = {{1, 1}, {2, 3}};
-  EXPECT_EQ(Play(may_rest, {0}, 30).back().length, 0) << "not to draft is an arm like any other";
+  AdaptiveOptions steep = Method("cost_model");
+  steep.verify_cost = {{1, 1}, {2, 3}};
+  EXPECT_EQ(Play(steep, {0}, 30).back().length, 0) << "not to draft is an arm like any other";
+}
+
+TEST(AdaptivePolicy, CostModelForgetsWhatIsLongAgo) {
+  const AdaptiveOptions options = Method("cost_model");
+  const auto policy = MakeAdaptivePolicy(options);
+  const std::vector<int> not_asked = {kNotAsked};
+  for (int i = 0; i < 50; ++i) policy->Learn({0, 4}, {.drafted = 4, .accepted = 0});
+  EXPECT_EQ(policy->Choose(16, not_asked).length, 0);
+  int rounds = 0;
+  while (policy->Choose(16, not_asked).length == 0 && rounds < 1000) ++rounds;
+  EXPECT_GT(rounds, 10);
+  EXPECT_LT(rounds, 300) << "a text that becomes easy is tried again";
+}
+
+TEST(AdaptivePolicy, CostModelWeighsWhatIsAtHand) {
+  const AdaptiveOptions options = Method("cost_model", {0, 0.25});
+  const auto policy = MakeAdaptivePolicy(options);
+  EXPECT_EQ(policy->Choose(16, std::vector<int>{0, kNotAsked}).part, 1) << "nothing at hand: the dearer part";
+  // Offers of two nodes always fail, offers of eight always stand; nobody has to draft them to find out.
+  for (int i = 0; i < 40; ++i) {
+    policy->LearnOffer(0, 2, 1, 0);
+    policy->LearnOffer(0, 8, 8, 8);
+    policy->Learn({1, 4}, {.drafted = 4, .accepted = 2});
+  }
+  EXPECT_EQ(policy->Choose(16, std::vector<int>{2, kNotAsked}).part, 1);
+  const DraftArm long_offer = policy->Choose(16, std::vector<int>{8, kNotAsked});
+  EXPECT_EQ(long_offer.part, 0);
+  EXPECT_EQ(long_offer.length, 8);
+}
+
+TEST(AdaptivePolicy, OffersOfASizeHaveTheirOwnRate) {
+  OfferEstimate estimate;
+  EXPECT_DOUBLE_EQ(estimate.ExpectedTokens(4, 2), 1 + 0.7 + 0.49);
+  for (int i = 0; i < 1000; ++i) {
+    estimate.Learn(1, 1, 0);
+    estimate.Learn(4, 4, 4);
+    estimate.Learn(0, 0, 0);
+  }
+  EXPECT_NEAR(estimate.ExpectedTokens(1, 1), 1, 0.01);
+  EXPECT_NEAR(estimate.ExpectedTokens(4, 4), 5, 0.05);
+  EXPECT_NEAR(estimate.ExpectedTokens(20, 1), 1 + 0.5, 0.35) << "no offer so long was seen: all sizes speak";
 }
 
 TEST(AdaptivePolicy, BanditTriesEveryArmAndSettles) {
@@ -143,6 +185,48 @@ TEST_F(Adaptive, DraftsLongerWhereDraftsStandAndReplays) {
     EXPECT_EQ(one.rounds[i].drafted, again.rounds[i].drafted);
   EXPECT_LT(one.rounds[0].drafted, 5);
   EXPECT_GE(one.rounds[one.rounds.size() - 3].drafted, 6);
+}
+
+TEST_F(Adaptive, DraftsWhatIsAtHandWithoutAModel) {
+  const auto drafter =
+      MakeDrafterOrDie(R"({"type": "adaptive", "parts": [{"type": "ngram"}, {"type": "sam"},
+                                            {"type": "draft_model", "draft_cost": 0.5}]})",
+                       {.target = target_.get(), .draft = target_.get(), .pool = pool_.get()});
+  Request request;
+  request.prompt = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5};
+  request.drafter = drafter.get();
+  request.verifier = &Rule("greedy");
+  request.num_speculative_tokens = 8;
+  request.max_new_tokens = 60;
+  const Completion completion = Complete(*target_, *pool_, request);
+  int drafted = 0;
+  for (const RoundRecord& round : completion.rounds) drafted += round.drafted;
+  EXPECT_GE(drafted, 45);
+  EXPECT_EQ(completion.result.output.size(), 60u);
+}
+
+TEST_F(Adaptive, MeasuresItsCosts) {
+  const auto drafter = MakeDrafterOrDie(
+      R"({"type": "adaptive", "adaptive": {"costs": "measured"}, "parts": [{"type": "ngram"}, {"type": "early_exit"}]})",
+      {.target = target_.get(), .pool = pool_.get()});
+  EXPECT_EQ(drafter->note().find("cost_model by measured costs of ngram"), 0u) << drafter->note();
+  AdaptiveOptions options;
+  std::vector<DrafterPart> parts(1);
+  parts[0].drafter =
+      MakeDrafterOrDie(R"({"type": "oracle"})", {.target = target_.get(), .pool = pool_.get()});
+  ASSERT_TRUE(MeasureCosts(parts, {.target = target_.get(), .pool = pool_.get()}, &options).ok());
+  ASSERT_EQ(options.draft_costs.size(), 1u);
+  EXPECT_GT(options.draft_costs[0], 0.1) << "a node of the oracle is a step of the target";
+  EXPECT_GE(options.verify_cost.size(), 5u);
+  for (std::size_t i = 1; i < options.verify_cost.size(); ++i) {
+    EXPECT_GE(options.verify_cost[i].second, options.verify_cost[i - 1].second);
+  }
+  EXPECT_EQ(
+      Message(R"({"type": "adaptive", "adaptive": {"costs": "measured", "verify_cost": [[1, 1], [2, 2]]}})"),
+      "drafter.adaptive.verify_cost: expected none with measured costs, found an array");
+  EXPECT_EQ(Message(R"({"type": "adaptive", "adaptive": {"costs": "measured"},
+                        "parts": [{"type": "ngram", "draft_cost": 0}]})"),
+            "drafter.parts.0.draft_cost: expected none with measured costs, found one");
 }
 
 TEST_F(Adaptive, RefusesPartsThatItsMethodCannotCompare) {
