@@ -6,24 +6,19 @@
 //                                      "speculators_model_type".
 //   norm_output                        SpecForge, default true: the norm comes before the output matrix;
 //                                      speculators, default false: what is fed back has been normed.
-// rope_theta, where absent, is 10000, whatever the target's is.
 #pragma once
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/base/json.h"
+#include "drafters/heads/draft_layer.h"
 
 namespace forerun {
 
-struct EagleConfig {
+// `width` is that of the head's own stream.
+struct EagleConfig : DraftLayerShape {
   bool from_speculators = false;
-  int width = 0;  // of the head's own stream
-  int ffn_width = 0;
-  int heads = 0, kv_heads = 0, head_size = 0;
-  float norm_epsilon = 1e-6f;
-  float rope_base = 10000;
-  float rope_scale = 1;   // positions are multiplied by it
   int draft_vocab = 0;    // 0: the target's
   std::vector<int> taps;  // EAGLE-3: of the target
   bool norm_before_residual = false;

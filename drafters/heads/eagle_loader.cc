@@ -42,14 +42,14 @@ class EagleHead::Loader {
       return absl::InvalidArgumentError(absl::StrCat(where_, ".hidden_size: expected the target's ",
                                                      head_.backbone_->width(), ", found ", width));
     }
-    FORERUN_ASSIGN_OR_RETURN(head_.fc_, Matrix("fc", width, 2 * width));
+    FORERUN_ASSIGN_OR_RETURN(head_.fc_, files_.MatrixWithBias("fc", width, 2 * width));
     return absl::OkStatus();
   }
 
   absl::Status LoadEagle3() {
     const EagleConfig& config = head_.config_;
     const int64_t width = config.width, states = head_.backbone_->width();
-    FORERUN_ASSIGN_OR_RETURN(head_.fc_, Matrix("fc", width, 3 * states));
+    FORERUN_ASSIGN_OR_RETURN(head_.fc_, files_.MatrixWithBias("fc", width, 3 * states));
     for (int i = 0; files_.Has("fc_norm.0.weight") && i < 3; ++i) {
       FORERUN_ASSIGN_OR_RETURN(std::vector<float> norm,
                                files_.Vector(absl::StrCat("fc_norm.", i, ".weight"), states));
@@ -91,40 +91,11 @@ class EagleHead::Loader {
   }
 
   absl::Status LoadLayer(KvDtype dtype) {
-    const EagleConfig& config = head_.config_;
-    const int64_t width = config.width, input = head_.is_eagle3_ ? 2 * width : width;
-    const int64_t q_width = int64_t{config.heads} * config.head_size;
-    const int64_t kv_width = int64_t{config.kv_heads} * config.head_size;
-    DraftLayerWeights weights;
-    FORERUN_ASSIGN_OR_RETURN(weights.q, Matrix(prefix_ + "self_attn.q_proj", q_width, input));
-    FORERUN_ASSIGN_OR_RETURN(weights.k, Matrix(prefix_ + "self_attn.k_proj", kv_width, input));
-    FORERUN_ASSIGN_OR_RETURN(weights.v, Matrix(prefix_ + "self_attn.v_proj", kv_width, input));
-    FORERUN_ASSIGN_OR_RETURN(weights.output, Matrix(prefix_ + "self_attn.o_proj", width, q_width));
-    FORERUN_ASSIGN_OR_RETURN(weights.gate, Matrix(prefix_ + "mlp.gate_proj", config.ffn_width, width));
-    FORERUN_ASSIGN_OR_RETURN(weights.up, Matrix(prefix_ + "mlp.up_proj", config.ffn_width, width));
-    FORERUN_ASSIGN_OR_RETURN(weights.down, Matrix(prefix_ + "mlp.down_proj", width, config.ffn_width));
-    FORERUN_ASSIGN_OR_RETURN(weights.ffn_norm,
-                             files_.Vector(prefix_ + "post_attention_layernorm.weight", width));
-    const DraftLayerShape shape{.width = config.width,
-                                .input_width = static_cast<int>(input),
-                                .ffn_width = config.ffn_width,
-                                .heads = config.heads,
-                                .kv_heads = config.kv_heads,
-                                .head_size = config.head_size,
-                                .norm_epsilon = config.norm_epsilon,
-                                .rope_base = config.rope_base,
-                                .rope_scale = config.rope_scale};
+    DraftLayerShape shape = head_.config_;
+    if (head_.is_eagle3_) shape.input_width = 2 * shape.width;
+    FORERUN_ASSIGN_OR_RETURN(DraftLayerWeights weights, LoadDraftLayer(files_, prefix_, shape));
     head_.layer_ = std::make_unique<DraftLayer>(shape, std::move(weights), dtype);
     return absl::OkStatus();
-  }
-
-  // With its bias, where the file has one.
-  absl::StatusOr<HeadMatrix> Matrix(const std::string& name, int64_t outputs, int64_t columns) {
-    FORERUN_ASSIGN_OR_RETURN(HeadMatrix matrix, files_.Matrix(name + ".weight", outputs, columns));
-    if (files_.Has(name + ".bias")) {
-      FORERUN_ASSIGN_OR_RETURN(matrix.bias, files_.Vector(name + ".bias", outputs));
-    }
-    return matrix;
   }
 
   EagleHead& head_;

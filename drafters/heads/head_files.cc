@@ -5,7 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "core/base/status_macros.h"
 
 namespace forerun {
@@ -75,6 +77,17 @@ std::vector<std::string> HeadFiles::Names() const {
   return names;
 }
 
+int HeadFiles::CountNumbered(absl::string_view prefix) const {
+  int count = 0;
+  for (const auto& entry : index_) {
+    absl::string_view rest = entry.first;
+    int number = -1;
+    if (!absl::ConsumePrefix(&rest, prefix) || rest.find('.') == absl::string_view::npos) continue;
+    if (absl::SimpleAtoi(rest.substr(0, rest.find('.')), &number)) count = std::max(count, number + 1);
+  }
+  return count;
+}
+
 absl::StatusOr<HeadFiles::Found> HeadFiles::Find(absl::string_view name, const std::vector<int64_t>& shape) {
   const auto found = index_.find(name);
   if (found == index_.end()) {
@@ -98,6 +111,15 @@ absl::StatusOr<HeadMatrix> HeadFiles::Matrix(absl::string_view name, int64_t out
   FORERUN_ASSIGN_OR_RETURN(const Found found, Find(name, {outputs, columns}));
   FORERUN_ASSIGN_OR_RETURN(const TensorType type, found.file.FloatType(found.tensor));
   return PackHeadMatrix(type, found.tensor.data, outputs, columns);
+}
+
+absl::StatusOr<HeadMatrix> HeadFiles::MatrixWithBias(const std::string& module, int64_t outputs,
+                                                     int64_t columns) {
+  FORERUN_ASSIGN_OR_RETURN(HeadMatrix matrix, Matrix(module + ".weight", outputs, columns));
+  if (Has(module + ".bias")) {
+    FORERUN_ASSIGN_OR_RETURN(matrix.bias, Vector(module + ".bias", outputs));
+  }
+  return matrix;
 }
 
 absl::StatusOr<HeadRows> HeadFiles::Rows(absl::string_view name, int64_t rows, int64_t columns) {

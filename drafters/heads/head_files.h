@@ -26,6 +26,9 @@ struct HeadRows {
   }
 };
 
+// What a drafter notes whose layout was checked on random weights alone.
+inline constexpr char kNotRunOnPublished[] = "not run on published weights";
+
 class HeadFiles {
  public:
   // `path`: a folder, whose *.safetensors together are the head; or one such file, beside which config.json
@@ -38,12 +41,16 @@ class HeadFiles {
   bool Has(absl::string_view name) const { return index_.contains(name); }
   // Names of all tensors, in order.
   std::vector<std::string> Names() const;
+  // One more than the greatest number between `prefix` and a dot in a name; 0: there is none.
+  int CountNumbered(absl::string_view prefix) const;
   // [rows, columns] of a matrix; an error where the tensor is missing or no matrix.
   absl::StatusOr<std::vector<int64_t>> ShapeOf(absl::string_view name);
 
   // Each of these takes note that the tensor is used. NotFound where it is missing, InvalidArgument where its
   // shape or type is another.
   absl::StatusOr<HeadMatrix> Matrix(absl::string_view name, int64_t outputs, int64_t columns);
+  // `module`.weight, with `module`.bias where there is one.
+  absl::StatusOr<HeadMatrix> MatrixWithBias(const std::string& module, int64_t outputs, int64_t columns);
   absl::StatusOr<HeadRows> Rows(absl::string_view name, int64_t rows, int64_t columns);  // read one by one
   absl::StatusOr<std::vector<float>> Vector(absl::string_view name, int64_t size);
   absl::StatusOr<std::vector<int64_t>> Integers(absl::string_view name);  // of any shape

@@ -43,14 +43,14 @@ void HeadMath::Normalize(const float* x, const std::vector<float>& gain, float e
   threads_.Run(kernels_.rms_norm, RmsNormArgs{x, gain.data(), y, columns, epsilon}, rows, 8);
 }
 
-void HeadMath::ResidualSilu(const HeadMatrix& w, int64_t rows, float* x) const {
-  const int64_t columns = w.matrix.columns;
+void HeadMath::AddSilu(const HeadMatrix& w, const float* x, int64_t rows, float* y) const {
+  const int64_t columns = w.matrix.outputs;
   std::vector<float> gate(rows * columns);
   const std::vector<float> ones(rows * columns, 1.0f);
   Multiply(w, x, rows, gate.data());
   threads_.Run(kernels_.gate, GateArgs{Activation::kSilu, gate.data(), ones.data(), gate.data(), columns},
                rows, 8);
-  threads_.Run(kernels_.add, AddArgs{gate.data(), x, columns}, rows, 8);
+  threads_.Run(kernels_.add, AddArgs{gate.data(), y, columns}, rows, 8);
 }
 
 }  // namespace forerun

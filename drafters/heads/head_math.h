@@ -33,8 +33,9 @@ class HeadMath {
   void Multiply(const HeadMatrix& w, const float* x, int64_t rows, float* y, bool add = false) const;
   // y = the norm of each row of x; y may be x.
   void Normalize(const float* x, const std::vector<float>& gain, float epsilon, int64_t rows, float* y) const;
-  // x = x + silu(w x + bias), the block of Medusa's heads. x: [rows, columns] of a square w.
-  void ResidualSilu(const HeadMatrix& w, int64_t rows, float* x) const;
+  // y = y + silu(w x + bias). x: [rows, columns], y: [rows, outputs]; y may be x where w is square: the block
+  // of Medusa's heads.
+  void AddSilu(const HeadMatrix& w, const float* x, int64_t rows, float* y) const;
   MatmulArgs Product(const HeadMatrix& w, const float* x, int64_t rows, float* y) const;
 
  private:

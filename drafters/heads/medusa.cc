@@ -6,12 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
-#include "drafters/grow_trees.h"
 #include "drafters/heads/medusa_head.h"
-#include "drafters/registry.h"
-#include "drafters/tree_forms.h"
+#include "drafters/heads/state_heads.h"
 
 namespace forerun {
 namespace {
@@ -26,12 +23,10 @@ class MedusaReader {
 
   // Begins a round. False without the target's state of the row before the root.
   bool Follows(const DraftTask& task) const {
-    const Features* features = task.features;
-    if (features == nullptr || features->first_position + features->rows + 1 != std::ssize(task.committed))
-      return false;
-    const std::span<const float> last = features->Row(0, features->rows - 1);
+    const std::optional<std::span<const float>> last = StateBeforeRoot(task);
+    if (!last) return false;
     State& state = StateOf(task);
-    state.hidden.assign(last.begin(), last.end());
+    state.hidden.assign(last->begin(), last->end());
     state.depths.clear();
     state.said.assign(head_.num_heads(), std::nullopt);
     return true;
@@ -91,57 +86,18 @@ class MedusaReader {
   MedusaHead head_;
 };
 
-class MedusaDrafter final : public Drafter {
- public:
-  MedusaDrafter(MedusaReader reader, TreeForms forms, int tap)
-      : reader_(std::move(reader)), forms_(std::move(forms)), tap_(tap) {}
-
-  absl::string_view name() const override { return "medusa"; }
-  Proposal proposal(const Sampling& sampling) const override {
-    return ProposalOf(forms_.sampling(), sampling);
-  }
-  bool chains_only() const override { return forms_.chains_only(); }
-  std::vector<int> taps() const override { return {tap_}; }
-  absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
-
-  absl::Status Propose(std::span<DraftTask> tasks) override {
-    std::vector<GrowingTree> live;
-    for (DraftTask& task : tasks) {
-      if (task.budget == 0 || !reader_.Follows(task)) continue;
-      if (auto growth = forms_.Start(task, reader_.head().num_heads()))
-        live.push_back({&task, std::move(growth)});
-    }
-    GrowTrees(reader_, std::move(live));
-    return absl::OkStatus();
-  }
-
- private:
-  MedusaReader reader_;
-  TreeForms forms_;
-  int tap_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Drafter>> MakeMedusaDrafter(ObjectReader& options,
                                                            const DrafterResources& resources) {
-  const std::string path = options.RequiredString("heads");
-  const ChildSampling sampling = ReadChildSampling(options);
-  absl::StatusOr<TreeOptions> tree = ReadTreeOptions(options, sampling);
-  FORERUN_RETURN_IF_ERROR(options.Finish());
-  FORERUN_RETURN_IF_ERROR(tree.status());
-  FORERUN_RETURN_IF_ERROR(RefuseAutoTree(*tree, "medusa"));
+  FORERUN_ASSIGN_OR_RETURN(StateHeadsOptions heads, ReadStateHeadsOptions(options, "medusa"));
   Backbone& backbone = *resources.target->backbone();
-  FORERUN_ASSIGN_OR_RETURN(HeadFiles files, HeadFiles::Open(path));
+  FORERUN_ASSIGN_OR_RETURN(HeadFiles files, HeadFiles::Open(heads.path));
   FORERUN_ASSIGN_OR_RETURN(MedusaHead head,
                            MedusaHead::Load(files, backbone, resources.target->vocab_size()));
-  if (tree->shape.max_depth() > head.num_heads()) {
-    return absl::InvalidArgumentError(absl::StrCat("drafter.tree: expected at most ", head.num_heads(),
-                                                   " levels, one for each head of ", path, ", found ",
-                                                   tree->shape.max_depth()));
-  }
-  return std::make_unique<MedusaDrafter>(MedusaReader(std::move(head)), TreeForms(*std::move(tree), sampling),
-                                         backbone.layers() + 1);
+  FORERUN_RETURN_IF_ERROR(CheckDepth(heads, head.num_heads()));
+  return std::make_unique<StateHeadsDrafter<MedusaReader>>("medusa", "", MedusaReader(std::move(head)),
+                                                           std::move(heads), backbone.layers() + 1);
 }
 
 }  // namespace forerun

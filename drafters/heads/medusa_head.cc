@@ -3,25 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/base/status_macros.h"
 
 namespace forerun {
-namespace {
-
-// The number that follows `prefix` in `name`, where a dot ends it; -1 where there is none.
-int NumberAfter(absl::string_view name, absl::string_view prefix) {
-  if (!absl::StartsWith(name, prefix)) return -1;
-  name.remove_prefix(prefix.size());
-  int number = -1;
-  const std::size_t dot = name.find('.');
-  const bool is_number = dot != absl::string_view::npos && absl::SimpleAtoi(name.substr(0, dot), &number);
-  return is_number && number >= 0 ? number : -1;
-}
-
-}  // namespace
 
 class MedusaHead::Loader {
  public:
@@ -32,9 +18,7 @@ class MedusaHead::Loader {
     const std::vector<std::string> names = files_.Names();
     const bool vllm = HasPrefix(names, "blocks.");
     if (!vllm && HasPrefix(names, "medusa_head.")) prefix_ = "medusa_head.";
-    const std::string heads_prefix = vllm ? "blocks." : prefix_;
-    int heads = 0;
-    for (const std::string& name : names) heads = std::max(heads, NumberAfter(name, heads_prefix) + 1);
+    const int heads = files_.CountNumbered(vllm ? "blocks." : prefix_);
     if (heads == 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           files_.path(), ": expected the tensors of Medusa heads, found none (such as 0.0.linear.weight)"));
@@ -156,8 +140,10 @@ absl::StatusOr<std::vector<RowOutput>> MedusaHead::Outputs(int head, std::span<c
   const Head& parts = heads_[head];
   const int64_t rows = static_cast<int64_t>(wanted.size());
   std::vector<float> x(hidden.begin(), hidden.end());
-  for (const HeadMatrix& block : parts.blocks) math_.ResidualSilu(block, rows, x.data());
-  for (int again = 1; again < parts.repeats; ++again) math_.ResidualSilu(parts.blocks.back(), rows, x.data());
+  for (const HeadMatrix& block : parts.blocks) math_.AddSilu(block, x.data(), rows, x.data());
+  for (int again = 1; again < parts.repeats; ++again) {
+    math_.AddSilu(parts.blocks.back(), x.data(), rows, x.data());
+  }
   if (parts.vocabulary < 0) return backbone_->HeadOutputs(x, wanted);
   return VocabularyOutputs(vocabularies_[parts.vocabulary], math_, x, wanted, path_);
 }

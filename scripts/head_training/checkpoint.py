@@ -76,6 +76,13 @@ def write_medusa(folder, heads, base, dtype="float16"):
                           "version": "2"})
 
 
+def write_head(folder, head, config, prefix="", dtype="float32"):
+    os.makedirs(folder, exist_ok=True)
+    tensors = {prefix + name: array for name, array in numpy_state(head, dtype).items()}
+    write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
+    write_config(folder, config)
+
+
 def load_state(module, path):
     """A head from its file, float32; returns the tensors that are not the module's (d2t, t2d)."""
     tensors = read_safetensors(path)

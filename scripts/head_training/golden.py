@@ -5,25 +5,19 @@ come from the target; `off_by_one` is what features tapped one layer too late gi
 """
 import json
 import os
-import types
 
 import torch
 
-from . import checkpoint
+from . import checkpoint, golden_tiny
 from .eagle import EagleHead
+from .golden_tiny import TINY, rounded
 from .medusa import MedusaHeads
 from .target import Target
 
-TINY = types.SimpleNamespace(width=16, ffn_width=24, heads=2, kv_heads=1, head_dim=8, theta=100000.0,
-                             vocab=48, layers=8)
 EAGLE_FOLDER, MEDUSA_FOLDER = "smollm2-135m-eagle3", "smollm2-135m-medusa"
 TINY_WORDS, ROWS, STEPS, TOP = 20, 6, 4, 8
 # "The lighthouse keeper opened the door and looked out over the sea. The wind had grown", by the target's tokenizer.
 TEXT = [504, 33059, 40061, 6572, 260, 6644, 284, 5328, 578, 690, 260, 3426, 30, 378, 2251, 761, 5951]
-
-
-def rounded(tensor):
-    return [round(float(value), 6) for value in tensor.flatten()]
 
 
 def top(logits, words):
@@ -111,6 +105,8 @@ def write(options):
     os.makedirs(options.out, exist_ok=True)
     write_json(os.path.join(options.out, "tiny-eagle3.json"), tiny_eagle(options.out))
     write_json(os.path.join(options.out, "tiny-medusa.json"), tiny_medusa(options.out))
+    for kind, tiny in golden_tiny.KINDS.items():
+        write_json(os.path.join(options.out, f"tiny-{kind}.json"), tiny(os.path.join(options.out, f"tiny-{kind}")))
     if options.heads:
         found = trained(Target(options.model), options.heads)
         write_json(os.path.join(options.out, "smollm2-135m.json"), found)

@@ -59,6 +59,11 @@ std::vector<ContractCase> ContractCases() {
     const std::string name = "medusa_" + std::to_string(cases.size());
     cases.push_back({name, std::string(R"({"type": "medusa", "heads": "HEADS", )") + options + "}", true});
   }
+  for (const char* options : {R"("tree": {"type": "static", "widths": [1, 1, 1]}, "sample": "sampled")",
+                              R"("tree": {"type": "dyspec"}, "sample": "sampled_without_replacement")"}) {
+    const std::string name = "hydra_" + std::to_string(cases.size());
+    cases.push_back({name, std::string(R"({"type": "hydra", "heads": "HEADS", )") + options + "}", true});
+  }
   for (const char* options :
        {R"("sample": "sampled")", R"("tree": {"top_k": 3})", R"("min_confidence": 0.02)",
         R"("tree": {"type": "sequoia"}, "sample": "sampled_without_replacement")"}) {

@@ -79,6 +79,22 @@ SafetensorsBuilder RandomMedusa(const RandomMedusaSpec& spec) {
   return writer.builder();
 }
 
+SafetensorsBuilder RandomHydra(const RandomHydraSpec& spec) {
+  TensorWriter writer(SafetensorsType::kF32, spec.seed * 1000 + 250);
+  const auto layer = [&](const std::string& name, int64_t outputs, int64_t columns) {
+    writer.Matrix(name + ".weight", outputs, columns);
+    writer.Bias(name + ".bias", outputs);
+  };
+  for (int i = 0; i < spec.heads; ++i) {
+    const std::string mlp = absl::StrCat("hydra_mlp.", i, ".");
+    layer(mlp + "0.linear", spec.width, spec.width * (i + 2));
+    layer(mlp + "0.res_connection", spec.width, spec.width * (i + 2));
+    for (int j = 1; j < spec.blocks; ++j) layer(absl::StrCat(mlp, j, ".linear"), spec.width, spec.width);
+    if (spec.vocab > 0) layer(absl::StrCat("hydra_lm_head.", i), spec.vocab, spec.width);
+  }
+  return writer.builder();
+}
+
 SafetensorsBuilder RandomEagle(const RandomEagleSpec& spec) {
   TensorWriter writer(spec.type, spec.seed * 1000 + 500);
   const std::string layer = (spec.eagle3 ? spec.layer : "layers.0") + ".";
@@ -130,6 +146,7 @@ std::unique_ptr<HeadFolder> RandomHeadsFor(absl::string_view options, Model& tar
     return std::make_unique<HeadFolder>(
         RandomMedusa({.width = width, .vocab = vocab, .layout = MedusaLayout::kLegacy}), Json::object());
   }
+  if (type == "hydra") return std::make_unique<HeadFolder>(RandomHydra({.width = width}), Json::object());
   if (type == "eagle") {
     const RandomEagleSpec spec{
         .width = width, .target_width = width, .head_size = 32, .vocab = vocab, .draft_vocab = vocab / 8};

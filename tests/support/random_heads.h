@@ -36,6 +36,15 @@ struct RandomMedusaSpec {
 };
 SafetensorsBuilder RandomMedusa(const RandomMedusaSpec& spec);
 
+struct RandomHydraSpec {
+  int width = 64;
+  int vocab = 0;  // 0: no output matrices
+  int heads = 3;
+  int blocks = 1;  // written, the joining one included; all different
+  uint32_t seed = 1;
+};
+SafetensorsBuilder RandomHydra(const RandomHydraSpec& spec);
+
 struct RandomEagleSpec {
   bool eagle3 = true;
   int width = 64;
