@@ -26,6 +26,10 @@ class TreeGrowth {
   virtual std::vector<TreeRow> Grow(std::span<const RowOutput> outputs) = 0;
 };
 
+// A chain as long as the budget. It ends before a token where the model gives its best one less than
+// `min_confidence`: decided on the distribution, before a draw, so that proposals keep their law.
+std::unique_ptr<TreeGrowth> GrowChain(DraftTask& task, ChildSampling sampling, double min_confidence);
+
 // A form that was fixed before, with no more nodes than the budget.
 // Children that the model has no token for are left out, with what would follow them.
 std::unique_ptr<TreeGrowth> GrowShape(DraftTask& task, TreeShape shape, ChildSampling sampling);

@@ -6,32 +6,14 @@
 #include "core/base/status_macros.h"
 
 namespace forerun {
-namespace {
-
-// Row by row: `left` beside `right`, both [rows, width].
-std::vector<float> Beside(std::span<const float> left, std::span<const float> right, int64_t width) {
-  std::vector<float> both;
-  both.reserve(left.size() + right.size());
-  for (std::size_t at = 0; at < left.size(); at += width) {
-    both.insert(both.end(), left.begin() + at, left.begin() + at + width);
-    both.insert(both.end(), right.begin() + at, right.begin() + at + width);
-  }
-  return both;
-}
-
-}  // namespace
 
 std::vector<float> EagleHead::TargetFeatures(const Features& states, int first_row, int rows) const {
   FORERUN_CHECK(states.taps.size() == config_.taps.size());
-  std::vector<float> joined;
-  for (int row = 0; row < rows; ++row) {
-    for (int tap = 0; tap < static_cast<int>(states.taps.size()); ++tap) {
-      const std::span<const float> state = states.Row(tap, first_row + row);
-      joined.insert(joined.end(), state.begin(), state.end());
-      if (state_norms_.empty()) continue;
-      float* const x = joined.data() + joined.size() - state.size();
-      math_.Normalize(x, state_norms_[tap], config_.norm_epsilon, 1, x);
-    }
+  std::vector<float> joined = JoinStates(states, first_row, rows);
+  const int64_t width = states.width;
+  for (std::size_t part = 0; !state_norms_.empty() && part < joined.size() / width; ++part) {
+    float* const x = joined.data() + part * width;
+    math_.Normalize(x, state_norms_[part % states.taps.size()], config_.norm_epsilon, 1, x);
   }
   if (!is_eagle3_) return joined;
   if (!joined_norm_.empty()) {

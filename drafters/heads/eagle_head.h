@@ -1,7 +1,5 @@
 // The head of EAGLE-1/2 (Li et al. 2024, arXiv:2401.15077) and of EAGLE-3 (Li et al. 2025, arXiv:2503.01840):
-// one decoder layer that goes on from the target's hidden states. Row i joins the feature of position i with
-// the embedding of token i + 1, and guesses token i + 2; beyond the target's rows it reads the features that
-// it made itself. Positions are those of the features: the first row is at 0.
+// one decoder layer that goes on from the target's hidden states and the embeddings of the tokens.
 //   EAGLE-1/2  x = fc(embedding, feature), the feature the target's last state after the final norm; the
 //   layer has
 //              no input norm; logits by the target's output matrix; the output is the next feature.
@@ -19,37 +17,28 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "core/engine/features.h"
 #include "core/model/backbone.h"
-#include "core/model/forward_batch.h"
 #include "drafters/heads/draft_layer.h"
 #include "drafters/heads/eagle_config.h"
 #include "drafters/heads/head_files.h"
 #include "drafters/heads/head_math.h"
 #include "drafters/heads/own_vocabulary.h"
+#include "drafters/heads/recurrent_head.h"
 
 namespace forerun {
 
-class EagleHead {
+class EagleHead final : public RecurrentHead {
  public:
-  struct Result {
-    std::vector<RowOutput> rows;  // [batch rows]
-    std::vector<float> features;  // [batch rows, width()]: what each row made
-  };
-
   // `backbone` outlives the head. Keys and values are kept as `dtype`.
   static absl::StatusOr<EagleHead> Load(HeadFiles files, Backbone& backbone, int target_vocab, KvDtype dtype);
 
   bool is_eagle3() const { return is_eagle3_; }
-  int width() const { return config_.width; }                  // of a feature
-  const KvLayout& layout() const { return layer_->layout(); }  // one layer
-  const std::vector<int>& taps() const { return config_.taps; }
-  // [rows, width()]: the target's states as features.
-  std::vector<float> TargetFeatures(const Features& states, int first_row, int rows) const;
-  // A row's token is the one after its position; `features`: [batch rows, width()], of the target or of the
-  // rows' parents.
+  int width() const override { return config_.width; }
+  const KvLayout& layout() const override { return layer_->layout(); }  // one layer
+  const std::vector<int>& taps() const override { return config_.taps; }
+  std::vector<float> TargetFeatures(const Features& states, int first_row, int rows) const override;
   absl::StatusOr<Result> Forward(const ForwardBatch& batch, std::span<const float> features,
-                                 int context_length);
+                                 int context_length) override;
 
  private:
   class Loader;

@@ -22,6 +22,27 @@ HeadMatrix PackHeadMatrix(TensorType type, std::span<const std::byte> rows, int6
   return packed;
 }
 
+std::vector<float> Beside(std::span<const float> left, std::span<const float> right, int64_t width) {
+  std::vector<float> both;
+  both.reserve(left.size() + right.size());
+  for (std::size_t at = 0; at < left.size(); at += width) {
+    both.insert(both.end(), left.begin() + at, left.begin() + at + width);
+    both.insert(both.end(), right.begin() + at, right.begin() + at + width);
+  }
+  return both;
+}
+
+std::vector<float> JoinStates(const Features& states, int first_row, int rows) {
+  std::vector<float> joined;
+  for (int row = first_row; row < first_row + rows; ++row) {
+    for (int tap = 0; tap < static_cast<int>(states.taps.size()); ++tap) {
+      const std::span<const float> state = states.Row(tap, row);
+      joined.insert(joined.end(), state.begin(), state.end());
+    }
+  }
+  return joined;
+}
+
 MatmulArgs HeadMath::Product(const HeadMatrix& w, const float* x, int64_t rows, float* y) const {
   return {.weights = w.matrix,
           .rows = rows,

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/engine/features.h"
 #include "core/model/backbone.h"
 #include "kernels/matmul/packed_matrix.h"
 #include "kernels/runtime/buffer.h"
@@ -21,6 +22,11 @@ struct HeadMatrix {
 };
 // `rows`: [outputs, columns] as stored, F32, F16 or BF16, at any alignment.
 HeadMatrix PackHeadMatrix(TensorType type, std::span<const std::byte> rows, int64_t outputs, int64_t columns);
+
+// Row by row: `left` beside `right`, both [rows, width].
+std::vector<float> Beside(std::span<const float> left, std::span<const float> right, int64_t width);
+// [rows, taps * width]: the states of each row side by side.
+std::vector<float> JoinStates(const Features& states, int first_row, int rows);
 
 class HeadMath {
  public:

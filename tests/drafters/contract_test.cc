@@ -67,8 +67,10 @@ std::vector<ContractCase> ContractCases() {
   for (const char* options :
        {R"("sample": "sampled")", R"("tree": {"top_k": 3})", R"("min_confidence": 0.02)",
         R"("tree": {"type": "sequoia"}, "sample": "sampled_without_replacement")"}) {
-    const std::string name = "eagle_" + std::to_string(cases.size());
-    cases.push_back({name, std::string(R"({"type": "eagle", "heads": "HEADS", )") + options + "}", true});
+    for (const char* type : {"eagle", "mtp"}) {
+      cases.push_back({absl::StrCat(type, "_", cases.size()),
+                       absl::StrCat(R"({"type": ")", type, R"(", "heads": "HEADS", )", options, "}"), true});
+    }
   }
   return cases;
 }

@@ -1,12 +1,9 @@
 #include "tests/support/random_heads.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <random>
 
 #include "absl/strings/str_cat.h"
-#include "core/base/check.h"
 #include "gtest/gtest.h"
 
 namespace forerun {
@@ -30,6 +27,18 @@ class TensorWriter {
   void Bias(const std::string& name, int64_t size) {
     builder_.Floats(name, {size}, RandomFloats(size, 0.25, ++seed_), type_);
   }
+  // A decoder layer whose attention reads rows of `input`; q is so many times as wide as the heads.
+  template <class Spec>
+  void Layer(const std::string& prefix, const Spec& spec, int input, int q_parts = 1) {
+    Matrix(prefix + "self_attn.q_proj.weight", q_parts * spec.heads * spec.head_size, input);
+    Matrix(prefix + "self_attn.k_proj.weight", spec.kv_heads * spec.head_size, input);
+    Matrix(prefix + "self_attn.v_proj.weight", spec.kv_heads * spec.head_size, input);
+    Matrix(prefix + "self_attn.o_proj.weight", spec.width, spec.heads * spec.head_size);
+    Matrix(prefix + "mlp.gate_proj.weight", spec.ffn_width, spec.width);
+    Matrix(prefix + "mlp.up_proj.weight", spec.ffn_width, spec.width);
+    Matrix(prefix + "mlp.down_proj.weight", spec.width, spec.ffn_width);
+    Gain(prefix + "post_attention_layernorm.weight", spec.width);
+  }
   SafetensorsBuilder& builder() { return builder_; }
 
  private:
@@ -38,16 +47,13 @@ class TensorWriter {
   SafetensorsBuilder builder_;
 };
 
-}  // namespace
-
-std::vector<float> RandomFloats(std::size_t count, double scale, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(count);
-  for (float& value : values) {
-    value = static_cast<float>(scale * (static_cast<int>(random() % 127) - 63) / 32);
-  }
-  return values;
+Json LayerConfigOf(const RandomLayersSpec& spec) {
+  return {{"hidden_size", spec.width},         {"intermediate_size", spec.ffn_width},
+          {"num_attention_heads", spec.heads}, {"num_key_value_heads", spec.kv_heads},
+          {"head_dim", spec.head_size},        {"rms_norm_eps", 1e-6}};
 }
+
+}  // namespace
 
 HeadFolder::HeadFolder(const SafetensorsBuilder& tensors, const Json& config) {
   std::ofstream(folder_ / "model.safetensors", std::ios::binary) << tensors.Build();
@@ -102,14 +108,7 @@ SafetensorsBuilder RandomEagle(const RandomEagleSpec& spec) {
   if (spec.own_embedding) writer.Matrix("embed_tokens.weight", spec.vocab, spec.width);
   writer.Matrix("fc.weight", spec.width, spec.eagle3 ? 3 * spec.target_width : 2 * spec.width);
   if (spec.fc_bias) writer.Bias("fc.bias", spec.width);
-  writer.Matrix(layer + "self_attn.q_proj.weight", spec.heads * spec.head_size, input);
-  writer.Matrix(layer + "self_attn.k_proj.weight", spec.kv_heads * spec.head_size, input);
-  writer.Matrix(layer + "self_attn.v_proj.weight", spec.kv_heads * spec.head_size, input);
-  writer.Matrix(layer + "self_attn.o_proj.weight", spec.width, spec.heads * spec.head_size);
-  writer.Matrix(layer + "mlp.gate_proj.weight", spec.ffn_width, spec.width);
-  writer.Matrix(layer + "mlp.up_proj.weight", spec.ffn_width, spec.width);
-  writer.Matrix(layer + "mlp.down_proj.weight", spec.width, spec.ffn_width);
-  writer.Gain(layer + "post_attention_layernorm.weight", spec.width);
+  writer.Layer(layer, spec, input);
   if (!spec.eagle3) return writer.builder();
   writer.Gain(layer + "input_layernorm.weight", spec.width);
   writer.Gain(layer + "hidden_norm.weight", spec.width);
@@ -139,6 +138,52 @@ Json EagleConfigOf(const RandomEagleSpec& spec) {
   return config;
 }
 
+SafetensorsBuilder RandomMtp(const RandomLayersSpec& spec) {
+  TensorWriter writer(SafetensorsType::kF32, spec.seed * 1000 + 700);
+  const std::string layer = "mtp.layers.0.";
+  writer.Matrix("model.embed_tokens.weight", 8, spec.width);
+  writer.Matrix("mtp.fc.weight", spec.width, 2 * spec.width);
+  writer.Layer(layer, spec, spec.width, spec.gated ? 2 : 1);
+  for (const char* norm : {"self_attn.q_norm", "self_attn.k_norm"}) {
+    writer.Bias(absl::StrCat(layer, norm, ".weight"), spec.head_size);
+  }
+  writer.Bias(layer + "input_layernorm.weight", spec.width);
+  for (const char* norm : {"pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"}) {
+    writer.Bias(absl::StrCat("mtp.", norm, ".weight"), spec.width);
+  }
+  return writer.builder();
+}
+
+Json MtpConfigOf(const RandomLayersSpec& spec) {
+  Json config = LayerConfigOf(spec);
+  config["model_type"] = "qwen3_next";
+  config["attn_output_gate"] = spec.gated;
+  return config;
+}
+
+SafetensorsBuilder RandomDflash(const RandomLayersSpec& spec) {
+  TensorWriter writer(SafetensorsType::kF32, spec.seed * 1000 + 800);
+  writer.Matrix("fc.weight", spec.width, static_cast<int64_t>(spec.layer_ids.size()) * spec.width);
+  writer.Gain("hidden_norm.weight", spec.width);
+  writer.Gain("norm.weight", spec.width);
+  for (int i = 0; i < spec.layers; ++i) {
+    const std::string layer = absl::StrCat("layers.", i, ".");
+    writer.Layer(layer, spec, spec.width);
+    writer.Gain(layer + "self_attn.q_norm.weight", spec.head_size);
+    writer.Gain(layer + "self_attn.k_norm.weight", spec.head_size);
+    writer.Gain(layer + "input_layernorm.weight", spec.width);
+  }
+  return writer.builder();
+}
+
+Json DflashConfigOf(const RandomLayersSpec& spec) {
+  Json config = LayerConfigOf(spec);
+  config["num_hidden_layers"] = spec.layers;
+  config["block_size"] = spec.block_size;
+  config["dflash_config"] = {{"mask_token_id", spec.mask_token}, {"target_layer_ids", spec.layer_ids}};
+  return config;
+}
+
 std::unique_ptr<HeadFolder> RandomHeadsFor(absl::string_view options, Model& target) {
   const std::string type = ParseJson(options, "options")->value("type", "");
   const int width = target.backbone()->width(), vocab = target.vocab_size();
@@ -152,38 +197,11 @@ std::unique_ptr<HeadFolder> RandomHeadsFor(absl::string_view options, Model& tar
         .width = width, .target_width = width, .head_size = 32, .vocab = vocab, .draft_vocab = vocab / 8};
     return std::make_unique<HeadFolder>(RandomEagle(spec), EagleConfigOf(spec));
   }
+  const RandomLayersSpec layers{.width = width, .head_size = 32};
+  if (type == "mtp") return std::make_unique<HeadFolder>(RandomMtp(layers), MtpConfigOf(layers));
+  if (type == "dflash") return std::make_unique<HeadFolder>(RandomDflash(layers), DflashConfigOf(layers));
   ADD_FAILURE() << type << ": expected a drafter with random heads here";
   return nullptr;
-}
-
-PlainBackbone::PlainBackbone(int vocab, int width, int layers, uint32_t seed)
-    : PlainBackbone(RandomFloats(static_cast<std::size_t>(vocab) * width, 1, seed),
-                    RandomFloats(static_cast<std::size_t>(vocab) * width, 0.125, seed + 1), width, layers) {}
-
-PlainBackbone::PlainBackbone(std::vector<float> embedding, std::vector<float> head, int width, int layers)
-    : embedding_(std::move(embedding)), head_(std::move(head)), width_(width), layers_(layers) {}
-
-void PlainBackbone::Embed(std::span<const TokenId> tokens, float* x) const {
-  for (const TokenId token : tokens) x = std::copy_n(embedding_.begin() + token * width_, width_, x);
-}
-
-absl::StatusOr<std::vector<RowOutput>> PlainBackbone::HeadOutputs(std::span<const float> hidden,
-                                                                  std::span<const ForwardRow> rows) {
-  std::vector<RowOutput> outputs(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].wanted == WantedOutput::kNone) continue;
-    FORERUN_CHECK(rows[i].wanted == WantedOutput::kFull || rows[i].wanted == WantedOutput::kArgmax);
-    std::vector<float> logits;
-    for (std::size_t word = 0; word < head_.size() / width_; ++word) {
-      double sum = 0;
-      for (int k = 0; k < width_; ++k) sum += double{head_[word * width_ + k]} * hidden[i * width_ + k];
-      logits.push_back(static_cast<float>(sum));
-    }
-    outputs[i].argmax = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-    outputs[i].best_logit = logits[outputs[i].argmax];
-    if (rows[i].wanted == WantedOutput::kFull) outputs[i].logits = std::move(logits);
-  }
-  return outputs;
 }
 
 }  // namespace forerun

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/formats/safetensors_file.h"
 #include "core/model/model.h"
+#include "tests/support/plain_backbone.h"
 #include "tests/support/program.h"
 #include "tests/support/safetensors_builder.h"
 
@@ -63,36 +64,24 @@ struct RandomEagleSpec {
 SafetensorsBuilder RandomEagle(const RandomEagleSpec& spec);
 Json EagleConfigOf(const RandomEagleSpec& spec);  // without taps: the default ones
 
+// Layers of Qwen3's kind: a DFlash drafter, or one multi-token-prediction layer among the target's tensors.
+struct RandomLayersSpec {
+  int width = 64;
+  int ffn_width = 96;
+  int heads = 4, kv_heads = 2, head_size = 16;
+  int layers = 2, block_size = 5;          // DFlash
+  std::vector<int> layer_ids = {0, 1, 2};  // DFlash: whose outputs it reads
+  int mask_token = 3;                      // DFlash
+  bool gated = true;                       // multi-token prediction
+  uint32_t seed = 1;
+};
+SafetensorsBuilder RandomMtp(const RandomLayersSpec& spec);
+Json MtpConfigOf(const RandomLayersSpec& spec);
+SafetensorsBuilder RandomDflash(const RandomLayersSpec& spec);
+Json DflashConfigOf(const RandomLayersSpec& spec);
+
 // Heads for the drafter that `options`, a config's "drafter" object, names; a failed test where it is none
 // that has heads.
 std::unique_ptr<HeadFolder> RandomHeadsFor(absl::string_view options, Model& target);
-
-// The embedding and head of no model at all: plain loops over random or given matrices.
-class PlainBackbone final : public Backbone {
- public:
-  PlainBackbone(int vocab, int width, int layers, uint32_t seed);
-  PlainBackbone(std::vector<float> embedding, std::vector<float> head, int width, int layers);
-
-  int width() const override { return width_; }
-  int layers() const override { return layers_; }
-  void Embed(std::span<const TokenId> tokens, float* x) const override;
-  // kFull and kArgmax alone.
-  absl::StatusOr<std::vector<RowOutput>> HeadOutputs(std::span<const float> hidden,
-                                                     std::span<const ForwardRow> rows) override;
-  const Kernels& kernels() const override { return kernels_; }
-  ThreadPool& threads() const override { return threads_; }
-
-  const std::vector<float>& embedding() const { return embedding_; }  // [vocab, width]
-  const std::vector<float>& head() const { return head_; }            // [vocab, width]
-
- private:
-  std::vector<float> embedding_, head_;
-  int width_, layers_;
-  Kernels kernels_{DetectIsa()};
-  mutable ThreadPool threads_{2};
-};
-
-// Numbers of about `scale`, the same for the same seed.
-std::vector<float> RandomFloats(std::size_t count, double scale, uint32_t seed);
 
 }  // namespace forerun

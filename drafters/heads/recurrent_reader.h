@@ -1,4 +1,4 @@
-// An EAGLE head that reads along: keys and values of the committed rows made from the target's own states,
+// A recurrent head that reads along: keys and values of the committed rows made from the target's own states,
 // and behind them, for the length of a round, the rows that are being drafted.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 #include "core/engine/drafter.h"
 #include "core/kv/kv_pool.h"
-#include "drafters/heads/eagle_head.h"
+#include "drafters/heads/recurrent_head.h"
 #include "drafters/tree_reader.h"
 
 namespace forerun {
 
-class EagleReader {
+class RecurrentReader {
  public:
   // `pool` outlives the reader; `layout_id` is the head's layout there. Positions stay below
   // `context_length`.
-  EagleReader(EagleHead head, KvPool& pool, int layout_id, int context_length)
+  RecurrentReader(std::unique_ptr<RecurrentHead> head, KvPool& pool, int layout_id, int context_length)
       : head_(std::move(head)), pool_(pool), layout_id_(layout_id), context_length_(context_length) {}
 
-  const EagleHead& head() const { return head_; }
+  const RecurrentHead& head() const { return *head_; }
   std::unique_ptr<DrafterState> Open() const;
   // Rolls back to what still holds of the task's text. False where the target's states for the rows up to the
   // root are not there, so that the head has nothing to say.
@@ -43,7 +43,7 @@ class EagleReader {
   bool Place(TreeStep& step, ForwardBatch& batch, std::vector<float>& features) const;
   void Keep(const TreeStep& step, std::span<const float> features) const;
 
-  EagleHead head_;
+  std::unique_ptr<RecurrentHead> head_;
   KvPool& pool_;
   int layout_id_;
   int context_length_;

@@ -1,4 +1,4 @@
-#include "drafters/heads/eagle_reader.h"
+#include "drafters/heads/recurrent_reader.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-struct EagleReader::State final : DrafterState {
+struct RecurrentReader::State final : DrafterState {
   State(KvPool& pool, int layout_id) : table(pool, layout_id) {}
 
   BlockTable table;              // its committed rows: those made from the target's states
@@ -16,12 +16,16 @@ struct EagleReader::State final : DrafterState {
   std::vector<int32_t> parents;  // of the same
 };
 
-EagleReader::State& EagleReader::StateOf(const DraftTask& task) { return *static_cast<State*>(task.state); }
+RecurrentReader::State& RecurrentReader::StateOf(const DraftTask& task) {
+  return *static_cast<State*>(task.state);
+}
 
-std::unique_ptr<DrafterState> EagleReader::Open() const { return std::make_unique<State>(pool_, layout_id_); }
+std::unique_ptr<DrafterState> RecurrentReader::Open() const {
+  return std::make_unique<State>(pool_, layout_id_);
+}
 
 // False where there are no new states, or they do not go on where the rows end.
-bool EagleReader::RollBack(const DraftTask& task) const {
+bool RecurrentReader::RollBack(const DraftTask& task) const {
   State& state = StateOf(task);
   const auto differ =
       std::mismatch(state.text.begin(), state.text.end(), task.committed.begin(), task.committed.end()).first;
@@ -36,19 +40,19 @@ bool EagleReader::RollBack(const DraftTask& task) const {
   return features != nullptr && features->first_position == rows;
 }
 
-bool EagleReader::Follows(const DraftTask& task) const {
+bool RecurrentReader::Follows(const DraftTask& task) const {
   return RollBack(task) &&
          task.features->first_position + task.features->rows == std::ssize(task.committed) - 1;
 }
 
-void EagleReader::CatchUp(DraftTask& task) {
+void RecurrentReader::CatchUp(DraftTask& task) {
   if (!RollBack(task)) return;
   TreeStep step{.task = &task, .rows = {}, .wanted = WantedOutput::kNone, .outputs = {}};
   Read({&step, 1});
 }
 
 // Reserves the step's rows and appends them with their features; false where there is no room.
-bool EagleReader::Place(TreeStep& step, ForwardBatch& batch, std::vector<float>& features) const {
+bool RecurrentReader::Place(TreeStep& step, ForwardBatch& batch, std::vector<float>& features) const {
   DraftTask& task = *step.task;
   State& state = StateOf(task);
   const bool is_root = step.rows.empty();
@@ -58,7 +62,7 @@ bool EagleReader::Place(TreeStep& step, ForwardBatch& batch, std::vector<float>&
   if (!task.status.ok()) return false;
   ForwardSegment segment{&state.table, static_cast<int32_t>(batch.rows.size()), rows, is_root};
   if (is_root) {
-    const std::vector<float> own = head_.TargetFeatures(*task.features, 0, rows);
+    const std::vector<float> own = head_->TargetFeatures(*task.features, 0, rows);
     features.insert(features.end(), own.begin(), own.end());
     for (int i = 0; i < rows; ++i) {
       batch.rows.push_back({.token = task.committed[task.features->first_position + i + 1],
@@ -66,7 +70,7 @@ bool EagleReader::Place(TreeStep& step, ForwardBatch& batch, std::vector<float>&
                             .top_k = step.top_k});
     }
   } else {
-    const int width = head_.width();
+    const int width = head_->width();
     for (const TreeRow& row : step.rows) {
       const auto from = row.parent < 0 ? state.root.begin() : state.drafted.begin() + row.parent * width;
       features.insert(features.end(), from, from + width);
@@ -80,13 +84,13 @@ bool EagleReader::Place(TreeStep& step, ForwardBatch& batch, std::vector<float>&
 }
 
 // `features`: what the step's rows made.
-void EagleReader::Keep(const TreeStep& step, std::span<const float> features) const {
+void RecurrentReader::Keep(const TreeStep& step, std::span<const float> features) const {
   State& state = StateOf(*step.task);
   if (step.rows.empty()) {
     state.table.CommitAll();
     state.text.assign(step.task->committed.begin(),
                       step.task->committed.begin() + state.table.committed() + 1);
-    const auto last = features.last(head_.width());
+    const auto last = features.last(head_->width());
     state.root.assign(last.begin(), last.end());
     return;
   }
@@ -94,7 +98,7 @@ void EagleReader::Keep(const TreeStep& step, std::span<const float> features) co
   for (const TreeRow& row : step.rows) state.parents.push_back(row.parent);
 }
 
-void EagleReader::Read(std::span<TreeStep> steps) {
+void RecurrentReader::Read(std::span<TreeStep> steps) {
   ForwardBatch batch;
   std::vector<float> features;
   std::vector<TreeStep*> placed;
@@ -102,15 +106,15 @@ void EagleReader::Read(std::span<TreeStep> steps) {
     if (Place(step, batch, features)) placed.push_back(&step);
   }
   if (placed.empty()) return;
-  absl::StatusOr<EagleHead::Result> result = head_.Forward(batch, features, context_length_);
+  absl::StatusOr<RecurrentHead::Result> result = head_->Forward(batch, features, context_length_);
   for (std::size_t i = 0; i < placed.size(); ++i) {
     TreeStep& step = *placed[i];
     step.task->status = result.status();  // a head that cannot draft ends these requests, not the run
     if (!result.ok()) continue;
     const ForwardSegment& segment = batch.segments[i];
     Keep(step, std::span(result->features)
-                   .subspan(static_cast<std::size_t>(segment.first_row) * head_.width(),
-                            static_cast<std::size_t>(segment.num_rows) * head_.width()));
+                   .subspan(static_cast<std::size_t>(segment.first_row) * head_->width(),
+                            static_cast<std::size_t>(segment.num_rows) * head_->width()));
     const auto end = result->rows.begin() + segment.first_row + segment.num_rows;
     step.outputs.assign(std::make_move_iterator(end - (step.rows.empty() ? 1 : segment.num_rows)),
                         std::make_move_iterator(end));
