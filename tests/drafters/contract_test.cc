@@ -72,6 +72,11 @@ std::vector<ContractCase> ContractCases() {
                        absl::StrCat(R"({"type": ")", type, R"(", "heads": "HEADS", )", options, "}"), true});
     }
   }
+  for (const char* options :
+       {R"("sample": "sampled")", R"("sample": "coupled")", R"("min_confidence": 0.02)"}) {
+    const std::string name = "dflash_" + std::to_string(cases.size());
+    cases.push_back({name, std::string(R"({"type": "dflash", "heads": "HEADS", )") + options + "}", true});
+  }
   return cases;
 }
 
