@@ -49,24 +49,23 @@ absl::Status ReadDrafterType(const Json& json, const std::string& where, ArmConf
   return reader.Finish();
 }
 
-// Plain decoding at a temperature is exact_match over nothing: the keyed draws of plain sampling.
-std::string DefaultRule(const ArmConfig& arm) {
-  if (arm.sampling.greedy()) return "greedy";
-  return arm.drafts() ? "rejection" : "exact_match";
-}
-
 // Which drafts the arm's drafter will make is known only once it is made; here, whether the rule fits any.
 absl::Status CheckFitsSome(const Verifier& rule, const Sampling& sampling) {
   for (const Proposal proposal :
        {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
     if (CheckPairing(rule, {.proposal = proposal}, sampling).ok()) return absl::OkStatus();
   }
-  return CheckPairing(rule, {}, sampling);
+  return absl::InvalidArgumentError(absl::StrCat("rule \"", rule.name(), "\" keeps the target's law for ",
+                                                 rule.kept_for(), ", not for any at temperature ",
+                                                 sampling.temperature));
 }
 
 absl::Status ReadRule(const Json* json, const std::string& where, ArmConfig* arm) {
   Json options = json == nullptr ? Json::object() : *json;
-  if (options.is_object() && !options.contains("rule")) options["rule"] = DefaultRule(*arm);
+  arm->rule_named = !options.is_object() || options.contains("rule");
+  // Plain decoding at a temperature is exact_match over nothing: the keyed draws of plain sampling.
+  const bool plain = !arm->sampling.greedy() && !arm->drafts();
+  if (!arm->rule_named) options["rule"] = plain ? "exact_match" : DefaultRule({}, arm->sampling);
   FORERUN_ASSIGN_OR_RETURN(arm->verifier, ResolveRule(options, where));
   arm->rule = arm->verifier["rule"].get<std::string>();
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(arm->verifier, where));
@@ -111,6 +110,14 @@ Json ArmJson(const ArmConfig& arm) {
   json["verifier"] = arm.verifier;
   if (arm.own_sampling) json["sampling"] = SamplingJson(arm.sampling);
   return json;
+}
+
+void ChooseRuleFor(const DraftKind& kind, ArmConfig* arm) {
+  if (arm->rule_named || !arm->drafts()) return;
+  const std::string rule = DefaultRule(kind, arm->sampling);
+  if (rule == arm->rule) return;
+  arm->rule = rule;
+  arm->verifier["rule"] = rule;
 }
 
 bool NeedsDraftModel(const Json& drafter) {

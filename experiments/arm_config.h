@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "core/base/json.h"
 #include "core/sampling/sampling.h"
+#include "core/verify/verifier.h"
 
 namespace forerun {
 
@@ -16,7 +17,8 @@ struct ArmConfig {
   int num_speculative_tokens = 0;  // K, root not counted
   Json drafter;                    // what MakeDrafter() gets: "type" and its own options
   std::string rule;
-  Json verifier;  // what MakeRule() gets: "rule" and all of its parameters
+  bool rule_named = true;  // false: the default for drafts that are chains
+  Json verifier;           // what MakeRule() gets: "rule" and all of its parameters
   Sampling sampling;
   bool own_sampling = false;  // differs from the experiment's
 
@@ -26,6 +28,9 @@ struct ArmConfig {
 // `where` is the arm's path ("arms.1"). `sampling`: the experiment's, which the arm's own keys override.
 absl::StatusOr<ArmConfig> ReadArm(const Json& json, const std::string& where, const Sampling& sampling);
 Json ArmJson(const ArmConfig& arm);
+
+// Once it is known what the arm's drafts are: the default rule for them, where the config names none.
+void ChooseRuleFor(const DraftKind& kind, ArmConfig* arm);
 
 // Whether this "drafter" object, or one of its parts, uses the experiment's draft model.
 bool NeedsDraftModel(const Json& drafter);

@@ -64,10 +64,10 @@ void FindDrafterFiles(const ExperimentConfig& config, Json& drafter, PreparedArm
   for (Json& part : drafter["parts"]) FindDrafterFiles(config, part, arm);
 }
 
-absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperiment& experiment) {
+// Completes the config where it left the rule open.
+absl::StatusOr<PreparedArm> PrepareArm(ArmConfig& config, const PreparedExperiment& experiment) {
   FORERUN_RETURN_IF_ERROR(Validate(config.sampling, experiment.models.vocab_size()));
   PreparedArm arm;
-  FORERUN_ASSIGN_OR_RETURN(arm.rule, MakeRule(config.verifier));
   const DrafterResources resources = {
       .target = experiment.models.target.model.get(),
       .draft = experiment.models.draft ? experiment.models.draft->model.get() : nullptr,
@@ -78,6 +78,8 @@ absl::StatusOr<PreparedArm> PrepareArm(const ArmConfig& config, PreparedExperime
   FindDrafterFiles(experiment.config, options, arm);
   FORERUN_ASSIGN_OR_RETURN(arm.drafter, MakeDrafter(options, resources));
   const DraftKind kind = KindOfDrafts(arm.drafter.get(), config.sampling);
+  ChooseRuleFor(kind, &config);
+  FORERUN_ASSIGN_OR_RETURN(arm.rule, MakeRule(config.verifier));
   FORERUN_RETURN_IF_ERROR(In("arm " + config.name, CheckPairing(*arm.rule, kind, config.sampling)));
   if (!config.drafts()) arm.drafter.reset();
   return arm;
@@ -141,7 +143,7 @@ absl::StatusOr<PreparedExperiment> PrepareExperiment(const ExperimentConfig& con
   FORERUN_ASSIGN_OR_RETURN(
       experiment.models,
       LoadModelPair(*experiment.machine, ModelPath(config, config.target), ModelPath(config, config.draft)));
-  for (const ArmConfig& arm : config.arms) {
+  for (ArmConfig& arm : experiment.config.arms) {
     absl::StatusOr<PreparedArm> prepared = PrepareArm(arm, experiment);
     if (!prepared.ok()) return In(absl::StrCat(config.source, ": arm \"", arm.name, "\""), prepared.status());
     experiment.arms.push_back(*std::move(prepared));

@@ -107,6 +107,15 @@ absl::StatusOr<Json> ResolveRule(const Json& options, absl::string_view where) {
   return WithDefaults(options, where);
 }
 
+std::string DefaultRule(const DraftKind& kind, const Sampling& sampling) {
+  for (const char* name : {"greedy", "rejection", "tree_recursive"}) {
+    const absl::StatusOr<std::unique_ptr<Verifier>> rule = MakeRule(name);
+    FORERUN_CHECK(rule.ok());
+    if ((*rule)->KeepsLaw(kind, sampling)) return name;
+  }
+  FORERUN_CHECK(false);  // tree_recursive fits every draft
+}
+
 absl::Status CheckPairing(const Verifier& rule, const DraftKind& kind, const Sampling& sampling) {
   if (rule.aim() != Law::kExact || rule.KeepsLaw(kind, sampling)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("rule \"", rule.name(), "\" keeps the target's law for ",

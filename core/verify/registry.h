@@ -24,6 +24,10 @@ const std::vector<RuleInfo>& ListRules();
 absl::StatusOr<Json> ResolveRule(const Json& options, absl::string_view where);
 absl::StatusOr<std::unique_ptr<Verifier>> MakeRule(const Json& options, absl::string_view where = "verifier");
 
+// The rule for drafts that come without one: "greedy" at temperature 0, else "rejection", or
+// "tree_recursive", its form for trees and for draws without replacement.
+std::string DefaultRule(const DraftKind& kind, const Sampling& sampling);
+
 // OK where the output keeps the target's law for these drafts and this sampling, or where the rule does not
 // aim at that; otherwise InvalidArgument with the rules that would.
 absl::Status CheckPairing(const Verifier& rule, const DraftKind& kind, const Sampling& sampling);

@@ -171,7 +171,7 @@ absl::StatusOr<RequestResult> Decode(Engine& engine, Printer& printer, std::vect
 }  // namespace
 
 absl::Status Generate(const GenerateOptions& options) {
-  FORERUN_ASSIGN_OR_RETURN(const ArmConfig arm, ArmOf(options));
+  FORERUN_ASSIGN_OR_RETURN(ArmConfig arm, ArmOf(options));
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Machine> machine, Machine::Create(EngineOf(options)));
   FORERUN_ASSIGN_OR_RETURN(const ModelPair models, LoadModelPair(*machine, options.target, options.draft));
   const Tokenizer& tokenizer = *models.target.tokenizer;
@@ -182,6 +182,7 @@ absl::Status Generate(const GenerateOptions& options) {
       .target_tokenizer = models.target.tokenizer.get(),
       .draft_tokenizer = models.draft ? models.draft->tokenizer.get() : nullptr};
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> drafter, MakeDrafter(arm.drafter, resources));
+  ChooseRuleFor(KindOfDrafts(drafter.get(), arm.sampling), &arm);
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(arm.verifier));
 
   Request request;

@@ -53,7 +53,7 @@ absl::Status Run(const Options& options) {
   FORERUN_ASSIGN_OR_RETURN(const ExperimentConfig config, LoadConfig(options.config, options.overrides));
   FORERUN_ASSIGN_OR_RETURN(const PreparedExperiment experiment, PrepareExperiment(config, options.limit));
   RunOptions run = options.run;
-  if (run.directory.empty()) run.directory = DefaultRunDirectory(config);
+  if (run.directory.empty()) run.directory = DefaultRunDirectory(experiment.config);
   CatchInterrupts();
   FORERUN_ASSIGN_OR_RETURN(const RunOutcome outcome, RunExperiment(experiment, run));
   FORERUN_RETURN_IF_ERROR(Report(run.directory));

@@ -132,6 +132,15 @@ TEST(CheckPairing, RefusalsNameTheRulesThatFit) {
   }
 }
 
+TEST(DefaultRule, KeepsTheLawOfEveryDraft) {
+  for (const DraftKind& kind : AllKinds()) {
+    EXPECT_EQ(DefaultRule(kind, kCold), "greedy");
+    EXPECT_TRUE(CheckPairing(Rule(DefaultRule(kind, kWarm)), kind, kWarm).ok()) << Describe(kind);
+  }
+  EXPECT_EQ(DefaultRule({.chain = true}, kWarm), "rejection");
+  EXPECT_EQ(DefaultRule({.chain = false}, kWarm), "tree_recursive");
+}
+
 TokenTree Chain(std::vector<TokenId> tokens, const std::optional<Distribution>& q = std::nullopt) {
   TokenTree tree(0);
   for (std::size_t i = 0; i < tokens.size(); ++i) {

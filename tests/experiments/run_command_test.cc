@@ -102,6 +102,22 @@ TEST_F(RunCommandTest, LossyRulesSaySo) {
   EXPECT_THAT(Run({"compare", "run"}).out, HasSubstr("lossy, bitwise"));
 }
 
+// Where no rule is named, the one for such drafts is taken, and the record says which.
+TEST_F(RunCommandTest, TreesHaveTheirOwnDefaultRule) {
+  const std::vector<std::string> tree = {
+      "--out", "run", "--set", "sampling.temperature=1", "--set", "arms.1.drafter.ngram={\"branches\": 2}"};
+  const ProgramResult run = RunSmoke(tree);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto loaded = LoadRun(folder_ / "run");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->config.arms[1].rule, "tree_recursive");
+  EXPECT_EQ(loaded->config.arms[2].rule, "rejection");
+  std::vector<std::string> named = tree;
+  named.insert(named.end(), {"--set", "arms.1.verifier=rejection"});
+  named[1] = "other";
+  ExpectOneLineError(RunSmoke(named), 2, "not for a deterministic tree");
+}
+
 // What a rule is not proved for is refused before the first request, with the rules that fit.
 TEST_F(RunCommandTest, PairingsThatBiasAreRefused) {
   ExpectOneLineError(RunSmoke({"--out", "run", "--set", "arms.1.verifier=k_seq"}), 2,
