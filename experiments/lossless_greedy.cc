@@ -1,13 +1,19 @@
 #include "experiments/lossless_greedy.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/engine/engine.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
+#include "drafters/suffix_corpus.h"
+#include "experiments/files.h"
 #include "experiments/machine.h"
 
 namespace forerun {
@@ -24,7 +30,7 @@ class Laboratory {
   Laboratory(const GreedyPlan& plan, Machine& machine, ModelPair models)
       : plan_(plan), machine_(machine), models_(std::move(models)) {}
 
-  absl::StatusOr<std::vector<GreedyRow>> Run() {
+  absl::StatusOr<GreedyReport> Run() {
     for (const char* prompt : kPrompts) {
       FORERUN_ASSIGN_OR_RETURN(std::vector<TokenId> tokens,
                                models_.target.tokenizer->Encode(prompt, {.add_special = true}));
@@ -32,25 +38,55 @@ class Laboratory {
     }
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> greedy, MakeRule("greedy"));
     FORERUN_ASSIGN_OR_RETURN(plain_, Write(nullptr, *greedy));
-    std::vector<GreedyRow> rows;
+    GreedyReport report;
     for (const DrafterInfo& info : ListDrafters()) {
       if (!plan_.drafter.empty() && plan_.drafter != info.key) continue;
-      if (info.needs_draft_model && !models_.draft) continue;
-      FORERUN_RETURN_IF_ERROR(RunDrafter(info, rows));
+      if (info.needs_draft_model && !models_.draft) {
+        report.left_out.push_back(absl::StrCat(info.key, " (needs a draft model)"));
+      } else {
+        FORERUN_RETURN_IF_ERROR(RunDrafter(info, report));
+      }
     }
-    return rows;
+    return report;
   }
 
  private:
-  absl::Status RunDrafter(const DrafterInfo& info, std::vector<GreedyRow>& rows) {
-    const absl::StatusOr<std::unique_ptr<Drafter>> made = MakeDrafter(
-        {{"type", info.key}}, {.target = models_.target.model.get(),
-                               .draft = models_.draft ? models_.draft->model.get() : nullptr,
-                               .pool = &machine_.pool(),
-                               .target_tokenizer = models_.target.tokenizer.get(),
-                               .draft_tokenizer = models_.draft ? models_.draft->tokenizer.get() : nullptr});
-    const bool needs_file = info.needs_heads || absl::IsFailedPrecondition(made.status());
-    if (needs_file && plan_.drafter.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<Drafter>> Make(const Json& options) {
+    return MakeDrafter(options,
+                       {.target = models_.target.model.get(),
+                        .draft = models_.draft ? models_.draft->model.get() : nullptr,
+                        .pool = &machine_.pool(),
+                        .target_tokenizer = models_.target.tokenizer.get(),
+                        .draft_tokenizer = models_.draft ? models_.draft->tokenizer.get() : nullptr});
+  }
+
+  // With a corpus of what plain decoding wrote after the prompts, in a file that is gone once it was read.
+  absl::StatusOr<std::unique_ptr<Drafter>> MakeWithCorpus(const char* key) {
+    std::vector<TokenId> tokens;
+    for (std::size_t i = 0; i < prompts_.size(); ++i) {
+      tokens.insert(tokens.end(), prompts_[i].begin(), prompts_[i].end());
+      tokens.insert(tokens.end(), plain_[i].output.begin(), plain_[i].output.begin() + plan_.new_tokens / 2);
+      tokens.push_back(kTextEnd);
+    }
+    const std::string bytes = SuffixCorpusBytes(tokens, SortSuffixes(tokens, kSortedTokens, [](int64_t) {}),
+                                                VocabularyIdOf(*models_.target.tokenizer));
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+    const std::string path = folder / absl::StrCat("forerun-check-", getpid(), ".corpus");
+    FORERUN_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
+    absl::StatusOr<std::unique_ptr<Drafter>> drafter = Make({{"type", key}, {"corpus", path}});
+    std::filesystem::remove(path, error);
+    return drafter;
+  }
+
+  absl::Status RunDrafter(const DrafterInfo& info, GreedyReport& report) {
+    absl::StatusOr<std::unique_ptr<Drafter>> made = Make({{"type", info.key}});
+    const bool needs_corpus = !info.needs_heads && absl::IsFailedPrecondition(made.status());
+    if (needs_corpus) made = MakeWithCorpus(info.key);
+    if (info.needs_heads && plan_.drafter.empty()) {
+      report.left_out.push_back(absl::StrCat(info.key, " (needs heads)"));
+      return absl::OkStatus();
+    }
     FORERUN_RETURN_IF_ERROR(made.status());
     const std::unique_ptr<Drafter>& drafter = *made;
     for (const RuleInfo& rule_info : ListRules()) {
@@ -58,7 +94,7 @@ class Laboratory {
       FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(rule_info.name));
       if (!rule->KeepsLaw(KindOfDrafts(drafter.get(), Sampling()), Sampling())) continue;
       FORERUN_ASSIGN_OR_RETURN(const std::vector<RequestResult> results, Write(drafter.get(), *rule));
-      rows.push_back(Compare(info.key, rule_info.name, results));
+      report.rows.push_back(Compare(info.key, rule_info.name, results));
     }
     return absl::OkStatus();
   }
@@ -107,7 +143,7 @@ class Laboratory {
 
 }  // namespace
 
-absl::StatusOr<std::vector<GreedyRow>> RunGreedyTexts(const GreedyPlan& plan) {
+absl::StatusOr<GreedyReport> RunGreedyTexts(const GreedyPlan& plan) {
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Machine> machine, Machine::Create(plan.engine));
   FORERUN_ASSIGN_OR_RETURN(ModelPair models, LoadModelPair(*machine, plan.target, plan.draft));
   return Laboratory(plan, *machine, std::move(models)).Run();

@@ -27,6 +27,12 @@ struct GreedyRow {
   bool failed() const { return different > 0; }
 };
 
-absl::StatusOr<std::vector<GreedyRow>> RunGreedyTexts(const GreedyPlan& plan);
+struct GreedyReport {
+  std::vector<GreedyRow> rows = {};
+  std::vector<std::string> left_out = {};  // "medusa (needs heads)"
+};
+
+// A drafter that needs a corpus gets one of the prompts' own texts.
+absl::StatusOr<GreedyReport> RunGreedyTexts(const GreedyPlan& plan);
 
 }  // namespace forerun

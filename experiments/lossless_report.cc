@@ -45,7 +45,7 @@ Table SampledTable(const SampledReport& report) {
   for (const SampledRow& row : report.rows) {
     table.rows.push_back(
         {row.drafter, row.rule, row.sampling, row.control ? ControlWord(row.rejected) : Word(row.rejected),
-         absl::StrFormat("%.1e", row.p_value), absl::StrFormat("%.3f", row.acceptance_rate)});
+         absl::StrFormat("%.1e", row.p_value()), absl::StrFormat("%.3f", row.acceptance_rate)});
   }
   return table;
 }
@@ -88,9 +88,9 @@ Json ControlsJson(const std::vector<Control>& controls) {
 }
 
 Json SampledJson(const SampledReport& report) {
-  Json json = {{"texts", report.plan.texts},
-               {"seed", report.plan.seed},
-               {"family_alarm", report.plan.family_alarm},
+  Json json = {{"texts", report.texts},
+               {"seed", report.seed},
+               {"family_alarm", kFamilyAlarm},
                {"tests", report.tests},
                {"detectable_total_variation", report.detectable_shift},
                {"left_out", report.left_out},
@@ -100,7 +100,7 @@ Json SampledJson(const SampledReport& report) {
                             {"rule", row.rule},
                             {"sampling", row.sampling},
                             {"control", row.control},
-                            {"p_value", row.p_value},
+                            {"p_value", row.p_value()},
                             {"acceptance_rate", row.acceptance_rate},
                             {"failed", row.failed()}});
   }
@@ -126,21 +126,45 @@ int Count(const Rows& rows, Predicate predicate) {
   return static_cast<int>(std::count_if(rows.begin(), rows.end(), predicate));
 }
 
+std::string LeftOutText(const std::vector<std::string>& left_out) {
+  return left_out.empty() ? "" : absl::StrCat("\nLeft out: ", absl::StrJoin(left_out, ", "), ".\n");
+}
+
+std::string CountsText(const SampledReport& report) {
+  std::string text = absl::StrFormat(
+      " token of %d texts a row. %d chi-square tests with Holm's correction, over this and every other "
+      "count; "
+      "the chance of any false alarm is below %.0e. One test sees a shift of %.3f in total variation with "
+      "probability 0.99. The last rows are mistakes.\n\n",
+      report.texts, report.tests, kFamilyAlarm, report.detectable_shift);
+  absl::StrAppend(&text, Markdown(SampledTable(report)), LeftOutText(report.left_out));
+  return text;
+}
+
 }  // namespace
+
+void LosslessReport::Judge() {
+  std::vector<SampledReport*> reports;
+  for (std::optional<SampledReport>* counted : {&sampled, &model})
+    if (*counted) reports.push_back(&**counted);
+  JudgeTogether(reports);
+}
 
 int LosslessReport::checks() const {
   int count = Count(exact, [](const ExactRow& row) { return row.promises(); });
   count += static_cast<int>(controls.size());
-  if (sampled) count += static_cast<int>(sampled->rows.size());
-  if (greedy) count += static_cast<int>(greedy->size());
+  for (const std::optional<SampledReport>* counted : {&sampled, &model})
+    if (*counted) count += static_cast<int>((*counted)->rows.size());
+  if (greedy) count += static_cast<int>(greedy->rows.size());
   return count;
 }
 
 int LosslessReport::failures() const {
   int count = Count(exact, [](const ExactRow& row) { return row.failed(); });
   count += Count(controls, Missed);
-  if (sampled) count += Count(sampled->rows, [](const SampledRow& row) { return row.failed(); });
-  if (greedy) count += Count(*greedy, [](const GreedyRow& row) { return row.failed(); });
+  for (const std::optional<SampledReport>* counted : {&sampled, &model})
+    if (*counted) count += Count((*counted)->rows, [](const SampledRow& row) { return row.failed(); });
+  if (greedy) count += Count(greedy->rows, [](const GreedyRow& row) { return row.failed(); });
   return count;
 }
 
@@ -153,26 +177,15 @@ std::string LosslessText(const LosslessReport& report) {
                                   "\"none\": the same code without it.\n\n",
                                   kVisibleBias),
                   Markdown(ControlTable(report.controls)));
-  if (report.sampled) {
-    const SampledReport& sampled = *report.sampled;
-    absl::StrAppend(
-        &text,
-        absl::StrFormat("\nThrough the engine: first, second and last token of %d texts a row. %d chi-square "
-                        "tests with Holm's correction; the chance of any false alarm is below %.0e. One test "
-                        "sees a shift of %.3f in total variation with probability 0.99. The last rows are "
-                        "mistakes.\n\n",
-                        sampled.plan.texts, sampled.tests, sampled.plan.family_alarm,
-                        sampled.detectable_shift),
-        Markdown(SampledTable(sampled)));
-    if (!sampled.left_out.empty()) {
-      absl::StrAppend(&text,
-                      "\nLeft out, for they need files of their own: ", absl::StrJoin(sampled.left_out, ", "),
-                      ".\n");
-    }
+  if (report.sampled)
+    absl::StrAppend(&text, "\nThrough the engine: first, second and last", CountsText(*report.sampled));
+  if (report.model) {
+    absl::StrAppend(&text, "\nThrough the engine, on the model: first, second and third",
+                    CountsText(*report.model));
   }
   if (report.greedy) {
     absl::StrAppend(&text, "\nTemperature 0 on the model: texts that differ from plain decoding's.\n\n",
-                    Markdown(GreedyTable(*report.greedy)));
+                    Markdown(GreedyTable(report.greedy->rows)), LeftOutText(report.greedy->left_out));
   }
   absl::StrAppend(&text, "\n", report.checks() - report.failures(), " of ", report.checks(),
                   " checks passed.\n");
@@ -182,7 +195,11 @@ std::string LosslessText(const LosslessReport& report) {
 Json LosslessJson(const LosslessReport& report) {
   Json json = {{"exact", ExactJson(report.exact)}, {"controls", ControlsJson(report.controls)}};
   if (report.sampled) json["sampled"] = SampledJson(*report.sampled);
-  if (report.greedy) json["greedy"] = GreedyJson(*report.greedy);
+  if (report.model) json["model"] = SampledJson(*report.model);
+  if (report.greedy) {
+    json["greedy"] = GreedyJson(report.greedy->rows);
+    json["greedy_left_out"] = report.greedy->left_out;
+  }
   json["checks"] = report.checks();
   json["failures"] = report.failures();
   return json;

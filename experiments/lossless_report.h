@@ -7,18 +7,20 @@
 
 #include "core/base/json.h"
 #include "experiments/lossless_controls.h"
+#include "experiments/lossless_counts.h"
 #include "experiments/lossless_exact.h"
 #include "experiments/lossless_greedy.h"
-#include "experiments/lossless_sampled.h"
 
 namespace forerun {
 
 struct LosslessReport {
   std::vector<ExactRow> exact;
   std::vector<Control> controls;
-  std::optional<SampledReport> sampled;
-  std::optional<std::vector<GreedyRow>> greedy;
+  std::optional<SampledReport> sampled;  // on tables
+  std::optional<SampledReport> model;    // on a model
+  std::optional<GreedyReport> greedy;
 
+  void Judge();  // both of the counts, together
   int checks() const;
   int failures() const;  // laws that are not kept, and mistakes that were not seen
 };

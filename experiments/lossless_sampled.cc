@@ -1,17 +1,14 @@
 #include "experiments/lossless_sampled.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
-#include "core/engine/engine.h"
 #include "core/model/table_model.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
-#include "experiments/chi_square.h"
 #include "experiments/lossless_faulty_rules.h"
 
 namespace forerun {
@@ -57,6 +54,13 @@ std::vector<std::vector<double>> TokenLaws(const ContextTable& table, const Samp
   return laws;
 }
 
+std::vector<PlaceLaw> CountedLaws(const ContextTable& table, const Sampling& sampling) {
+  const std::vector<std::vector<double>> laws = TokenLaws(table, sampling);
+  std::vector<PlaceLaw> counted;
+  for (const int place : kCounted) counted.push_back({place, laws[place]});
+  return counted;
+}
+
 class Laboratory {
  public:
   Laboratory(const SampledPlan& plan, std::unique_ptr<KvPool> pool)
@@ -73,14 +77,9 @@ class Laboratory {
   }
 
   SampledReport TakeReport() {
-    const std::vector<bool> rejected = HolmRejections(p_values_, plan_.family_alarm);
-    for (std::size_t i = 0; i < rejected.size(); ++i)
-      if (rejected[i]) report_.rows[row_of_[i]].rejected = true;
-    report_.plan = plan_;
-    report_.tests = static_cast<int>(p_values_.size());
-    const double alarm = plan_.family_alarm / std::max<std::size_t>(1, p_values_.size());
-    double& shift = report_.detectable_shift;
-    while (shift < 1 && ChiSquarePower(kVocab, plan_.texts, shift, alarm) < 0.99) shift += 0.001;
+    report_.texts = plan_.texts;
+    report_.seed = plan_.seed;
+    report_.cells = kVocab;
     return std::move(report_);
   }
 
@@ -97,7 +96,8 @@ class Laboratory {
       const absl::StatusOr<std::unique_ptr<Drafter>> drafter = Make(info.key, sample);
       if (!drafter.ok() && *sample != '\0') continue;  // it has no such option
       if (plan_.drafter.empty() && absl::IsFailedPrecondition(drafter.status())) {
-        report_.left_out.push_back(info.key);
+        report_.left_out.push_back(
+            absl::StrCat(info.key, " (needs ", info.needs_heads ? "heads)" : "a corpus)"));
         return absl::OkStatus();
       }
       FORERUN_RETURN_IF_ERROR(drafter.status());
@@ -148,45 +148,18 @@ class Laboratory {
   }
 
   absl::Status Measure(SampledRow row, Drafter& drafter, const Verifier& rule, const Sampling& sampling) {
-    FORERUN_ASSIGN_OR_RETURN(const std::vector<RequestResult> results, Write(drafter, rule, sampling));
-    std::vector<std::vector<int64_t>> counts(kTokens, std::vector<int64_t>(kVocab, 0));
-    int64_t drafted = 0, accepted = 0;
-    for (const RequestResult& result : results) {
-      FORERUN_RETURN_IF_ERROR(result.status);
-      for (int i = 0; i < kTokens; ++i) ++counts[i][result.output[i]];
-      drafted += result.drafted;
-      accepted += result.accepted;
-    }
-    row.acceptance_rate = drafted == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(drafted);
-    const std::vector<std::vector<double>> laws = TokenLaws(target_.table(), sampling);
-    for (const int index : kCounted) {
-      const double p_value = ChiSquarePValue(counts[index], laws[index]);
-      row.p_value = std::min(row.p_value, p_value * std::size(kCounted));
-      ++row.tests;
-      if (row.control) continue;
-      p_values_.push_back(p_value);
-      row_of_.push_back(report_.rows.size());
-    }
-    if (row.control) row.rejected = row.p_value <= plan_.family_alarm;
+    Request request;
+    request.prompt = Prompt();
+    request.drafter = &drafter;
+    request.verifier = &rule;
+    request.num_speculative_tokens = draft_tokens_;
+    request.sampling = sampling;
+    request.max_new_tokens = kTokens;
+    FORERUN_ASSIGN_OR_RETURN(const std::vector<RequestResult> results,
+                             WriteTexts(target_, *pool_, request, plan_.texts));
+    CountTokens(results, CountedLaws(target_.table(), sampling), row);
     report_.rows.push_back(std::move(row));
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<std::vector<RequestResult>> Write(Drafter& drafter, const Verifier& rule,
-                                                   const Sampling& sampling) {
-    Engine engine(target_, *pool_, {.max_sequences = 64, .max_batch_rows = 512});
-    for (int text = 0; text < plan_.texts; ++text) {
-      Request request;
-      request.id = text;
-      request.prompt = Prompt();
-      request.drafter = &drafter;
-      request.verifier = &rule;
-      request.num_speculative_tokens = draft_tokens_;
-      request.sampling = sampling;
-      request.max_new_tokens = kTokens;
-      FORERUN_RETURN_IF_ERROR(engine.Add(std::move(request)));
-    }
-    return RunToCompletion(engine);
   }
 
   SampledPlan plan_;
@@ -194,8 +167,6 @@ class Laboratory {
   TableModel target_, draft_;
   int draft_tokens_ = kDraftTokens;
   SampledReport report_;
-  std::vector<double> p_values_;     // of the rows that are no controls
-  std::vector<std::size_t> row_of_;  // [p_values_]
 };
 
 }  // namespace

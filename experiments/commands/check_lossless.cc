@@ -8,7 +8,9 @@
 #include "drafters/registry.h"
 #include "experiments/commands/check_commands.h"
 #include "experiments/commands/checks.h"
+#include "experiments/lossless_model.h"
 #include "experiments/lossless_report.h"
+#include "experiments/lossless_sampled.h"
 
 namespace forerun {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 struct Options {
   std::string rule, drafter, model, draft;
   int tables = 3;
-  int texts = 20000;
+  int texts = 20000, model_texts = 1000;
   bool exact_only = false;
   bool json = false;
 };
@@ -39,7 +41,13 @@ absl::Status CheckLossless(const Options& options) {
                                                             .draft = options.draft,
                                                             .rule = options.rule,
                                                             .drafter = options.drafter}));
+    FORERUN_ASSIGN_OR_RETURN(report.model, RunModelLaws({.target = options.model,
+                                                         .draft = options.draft,
+                                                         .rule = options.rule,
+                                                         .drafter = options.drafter,
+                                                         .texts = options.model_texts}));
   }
+  report.Judge();
   std::fputs(options.json ? (DumpJson(LosslessJson(report)) + "\n").c_str() : LosslessText(report).c_str(),
              stdout);
   if (report.failures() == 0) return absl::OkStatus();
@@ -70,14 +78,18 @@ Command AddCheckLosslessCommand(CLI::App& check) {
   command->add_option("--rule", options->rule, "One rule only")->check(CLI::IsMember(RuleNames()));
   command->add_option("--drafter", options->drafter, "One drafter only")
       ->check(CLI::IsMember(DrafterNames()));
-  command->add_option("--model", options->model,
-                      "Also compare texts at temperature 0 on this model: a path or a name under models/");
+  command->add_option(
+      "--model", options->model,
+      "Also on this model, a path or a name under models/: texts at temperature 0, counts at 1");
   command->add_option("--draft", options->draft, "A smaller model for drafters that need one");
   command->add_option("--tables", options->tables, "Pairs of tables for each exact case")
       ->check(IntegerFrom(1, 1000))
       ->capture_default_str();
   command->add_option("--texts", options->texts, "Texts of each count")
       ->check(IntegerFrom(5000, 10000000))
+      ->capture_default_str();
+  command->add_option("--model-texts", options->model_texts, "Texts of each count on the model")
+      ->check(IntegerFrom(100, 10000000))
       ->capture_default_str();
   command->add_flag("--exact-only", options->exact_only, "Small tables only: neither counting nor models");
   command->add_flag("--json", options->json, "Print JSON");

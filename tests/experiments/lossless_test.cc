@@ -4,7 +4,9 @@
 
 #include "absl/strings/match.h"
 #include "core/base/json.h"
+#include "experiments/lossless_model.h"
 #include "experiments/lossless_report.h"
+#include "experiments/lossless_sampled.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"
@@ -15,11 +17,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(SampledLaws, RightRulesPassAndMistakesAreSeen) {
-  const auto report = RunSampledLaws({.rule = "block", .drafter = "draft_model", .texts = 5000});
+  auto report = RunSampledLaws({.rule = "block", .drafter = "draft_model", .texts = 5000});
   ASSERT_TRUE(report.ok()) << report.status();
+  JudgeTogether(std::vector{&*report});
   int controls = 0, sampled = 0;
   for (const SampledRow& row : report->rows) {
-    EXPECT_FALSE(row.failed()) << row.drafter << ", " << row.rule << ": " << row.p_value;
+    EXPECT_FALSE(row.failed()) << row.drafter << ", " << row.rule << ": " << row.p_value();
     EXPECT_FALSE(absl::StrContains(row.drafter, "coupled")) << "no rule for such drafts";
     controls += row.control;
     sampled += row.drafter == "draft_model sampled" && !row.control;
@@ -31,6 +34,22 @@ TEST(SampledLaws, RightRulesPassAndMistakesAreSeen) {
   EXPECT_LT(report->detectable_shift, 0.1);
 }
 
+class ModelLawsTest : public ProgramTest {};
+
+// What passes is plain sampling and `block`; the same counts call three mistakes wrong.
+TEST_F(ModelLawsTest, RightRulesPassAndMistakesAreSeen) {
+  auto report = RunModelLaws({.target = kTarget, .draft = "", .rule = "block", .drafter = "", .texts = 500});
+  ASSERT_TRUE(report.ok()) << report.status();
+  JudgeTogether(std::vector{&*report});
+  int controls = 0;
+  for (const SampledRow& row : report->rows) {
+    EXPECT_FALSE(row.failed()) << row.drafter << ", " << row.rule << ": " << row.p_value();
+    controls += row.control;
+  }
+  EXPECT_EQ(controls, 3);
+  EXPECT_EQ(report->rows.size(), 6u);  // plain sampling, two chains and the controls
+}
+
 TEST(LosslessReport, CountsWhatFailed) {
   LosslessReport report;
   report.exact = {{.rule = "a", .worst_bias = 1e-15},
@@ -39,13 +58,15 @@ TEST(LosslessReport, CountsWhatFailed) {
   report.controls = {{.name = "d", .mistake = "seen", .bias = 0.1},
                      {.name = "e", .mistake = "missed", .bias = 1e-9},
                      {.name = "f", .mistake = "none", .bias = 1e-9, .expected = false}};
-  report.greedy = {{.drafter = "g", .rule = "greedy", .different = 1, .texts = 2}};
+  report.greedy = {.rows = {{.drafter = "g", .rule = "greedy", .different = 1, .texts = 2}},
+                   .left_out = {"h (needs heads)"}};
   EXPECT_EQ(report.checks(), 6);
   EXPECT_EQ(report.failures(), 4);
   const std::string text = LosslessText(report);
   EXPECT_THAT(text, HasSubstr("FAILED"));
   EXPECT_THAT(text, HasSubstr("NOT SEEN"));
   EXPECT_THAT(text, HasSubstr("2 of 6 checks passed"));
+  EXPECT_THAT(text, HasSubstr("Left out: h (needs heads)."));
 }
 
 class CheckLosslessTest : public ProgramTest {};
@@ -59,13 +80,16 @@ TEST_F(CheckLosslessTest, PrintsTablesOrJson) {
   const std::string folder = kRoot + "/tests/data/tiny-python/";
   const ProgramResult json =
       Run({"check", "lossless", "--rule", "block", "--drafter", "ngram", "--tables", "1", "--texts", "5000",
-           "--model", folder + "tiny-python-target-f16.gguf", "--json"});
+           "--model-texts", "500", "--model", folder + "tiny-python-target-f16.gguf", "--json"});
   EXPECT_EQ(json.exit_code, 0) << json.err;
   const auto report = ParseJson(json.out, "report");
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ((*report)["failures"], 0);
   EXPECT_EQ((*report)["greedy"].size(), 1u);
   EXPECT_EQ((*report)["greedy"][0]["different"], 0);
+  int controls = 0;
+  for (const Json& row : (*report)["model"]["rows"]) controls += row["control"] == true;
+  EXPECT_EQ(controls, 3);
   for (const Json& row : (*report)["exact"]) EXPECT_LE(row["worst_total_variation"], 1e-12);
 }
 
