@@ -33,7 +33,6 @@ struct SampledRow {
 };
 
 struct SampledReport {
-  std::string note = "";  // where: "models/x.gguf, ..."
   int texts = 0;
   uint64_t seed = 0;
   int cells = 2;  // most tokens that a place can have

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,7 +88,8 @@ class Laboratory {
     FORERUN_ASSIGN_OR_RETURN(
         const std::vector<std::vector<double>> laws,
         PlainTokenLaws(target(), machine_.pool(), request_.prompt, request_.sampling, kPlaces));
-    report_ = {.note = models_.target.path, .texts = plan_.texts, .seed = plan_.seed};
+    report_.texts = plan_.texts;
+    report_.seed = plan_.seed;
     for (int place = 0; place < kPlaces; ++place) {
       const int cells = static_cast<int>(
           std::count_if(laws[place].begin(), laws[place].end(), [](double p) { return p > 0; }));
