@@ -21,16 +21,17 @@ import sys
 
 import torch
 
-from head_training import checkpoint, features, golden, losses, target as target_model, text, training
-from head_training.eagle import EagleHead, warm_start
+from head_training import checkpoint, features, golden, losses, start, target as target_model, text, training
+from head_training.eagle import EagleHead
 from head_training.medusa import MedusaHeads
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 TRAINED_ON = ("greedy", "warm", "hot", "passages")
-DRAFT_WORDS, LONGEST = 5120, 640
-STEPS_UNROLLED, STEPS_MEASURED, MEDUSA_HEADS, NEGATIVES = 4, 5, 4, 2048
-PEAK = {"eagle": 6e-4, "medusa": 1e-3}
+DRAFT_WORDS, LONGEST, START_SEQUENCES = 4096, 640, 200
+STEPS_UNROLLED, STEPS_MEASURED, MEDUSA_HEADS, NEGATIVES = 3, 5, 4, 768
+SINGLE_STEP_SHARE = 0.45  # of the planned training steps: one draft step each, then STEPS_UNROLLED
+PEAK = {"eagle": 5e-4, "medusa": 1e-3}
 
 
 @functools.lru_cache(maxsize=1)
@@ -72,9 +73,8 @@ def make_head(options, target):
         words = torch.tensor(json.load(file))
     torch.manual_seed(options.seed)
     if options.kind == "eagle":
-        head = EagleHead(checkpoint.eagle_config(target, len(words), target.taps()))
+        head = EagleHead(checkpoint.eagle_config(target, len(words), target.taps(), target.heads, True))
         head.words = words
-        warm_start(head, target)
     else:
         head = MedusaHeads(MEDUSA_HEADS, target.width)
         head.words = words
@@ -94,16 +94,20 @@ def state_path(options):
 
 def train(options):
     target = load_target(options.model)
-    head = make_head(options, target)
+    head, files = make_head(options, target), cached(paths(options)["features"])
+    single = SINGLE_STEP_SHARE * (options.planned or options.steps)
+    if options.kind == "eagle" and not os.path.exists(state_path(options)):
+        first = [features.Sequence(path) for path in files[:START_SEQUENCES]]
+        start.closed_form(head, target, first, lambda sequence: losses.eagle_loss(head, sequence, target, 1)[0])
 
     def loss_of(sequence, step):
         if options.kind == "eagle":
-            return losses.eagle_loss(head, sequence, target, STEPS_UNROLLED)
+            return losses.eagle_loss(head, sequence, target, 1 if step < single else STEPS_UNROLLED)
         generator = torch.Generator().manual_seed(step)  # words beyond the frequent ones must learn to stay low
         others = torch.randint(target.vocab, (NEGATIVES,), generator=generator)
         return losses.medusa_loss(head, sequence, target, torch.cat([head.words, others]).unique())
 
-    training.train(head, loss_of, cached(paths(options)["features"]), features.Sequence, state_path(options),
+    training.train(head, loss_of, files, features.Sequence, state_path(options),
                    options.steps, options.batch, PEAK[options.kind], options.seed, lambda line: print(line, flush=True),
                    options.planned)
 
@@ -142,7 +146,7 @@ def main():
     parser.add_argument("--limit", type=int, help="features: of the first N answers alone")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--planned", type=int, help="where the falling rate ends (default: --steps)")
-    parser.add_argument("--batch", type=int, default=4, help="sequences a step")
+    parser.add_argument("--batch", type=int, default=3, help="sequences a step")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", default="heads")

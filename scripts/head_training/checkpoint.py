@@ -40,14 +40,16 @@ def numpy_state(module, dtype):
     return {name: tensor.detach().numpy().astype(dtype) for name, tensor in module.state_dict().items()}
 
 
-def eagle_config(target, words, taps):
+def eagle_config(target, words, taps, kv_heads=None, fc_norm=False):
     """`taps`: layers that the features enter; the published ids count the layer whose output they are."""
     return {"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "hidden_size": target.width,
             "target_hidden_size": target.width, "intermediate_size": target.ffn_width, "num_hidden_layers": 1,
-            "num_attention_heads": target.heads, "num_key_value_heads": target.kv_heads, "head_dim": target.head_dim,
+            "num_attention_heads": target.heads, "num_key_value_heads": kv_heads or target.kv_heads,
+            "head_dim": target.head_dim,
             "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": float(target.theta),
             "max_position_embeddings": 8192, "tie_word_embeddings": False, "vocab_size": target.vocab,
             "draft_vocab_size": words, "torch_dtype": "float16",
+            **({"fc_norm": True} if fc_norm else {}),
             "eagle_config": {"use_aux_hidden_state": True,
                              "eagle_aux_hidden_state_layer_ids": [tap - 1 for tap in taps]}}
 

@@ -41,7 +41,10 @@ class Layer(nn.Module):
 
 
 class EagleHead(nn.Module):
-    """`config`: the members of config.json. State dict: fc, midlayer.*, norm, lm_head; export adds d2t and t2d."""
+    """`config`: the members of config.json. State dict: fc, fc_norm.* (where "fc_norm"), midlayer.*, norm, lm_head.
+
+    Export adds d2t and t2d.
+    """
 
     def __init__(self, config):
         super().__init__()
@@ -50,9 +53,14 @@ class EagleHead(nn.Module):
         self.midlayer = Layer(config)
         self.norm = Norm(config["hidden_size"], config["rms_norm_eps"])
         self.lm_head = nn.Linear(config["hidden_size"], config["draft_vocab_size"], bias=False)
+        if config.get("fc_norm"):
+            norm = lambda: Norm(config["target_hidden_size"], config["rms_norm_eps"])
+            self.fc_norm = nn.ModuleList([norm() for _ in range(3)])
 
     def features(self, taps):
         """[3, rows, width of the target] -> the first step's feature."""
+        if self.config.get("fc_norm"):
+            taps = [norm(tap) for norm, tap in zip(self.fc_norm, taps)]
         return self.fc(torch.cat(list(taps), dim=-1))
 
     def keys(self, embeddings, feature, positions):
@@ -111,23 +119,3 @@ class EagleHead(nn.Module):
             past = tuple(x[:, :kept] for x in context)
             feature = self.finish(feature, self.mix(q, past, chain))
             yield feature
-
-
-def warm_start(head, target):
-    """Starts from the target: fc passes the highest tap on; the layer is the target's last; the head its own rows."""
-    width, last = target.width, f"blk.{target.layers - 1}."
-    w = lambda name: target.weights[last + name + ".weight"]
-    with torch.no_grad():
-        head.fc.weight.mul_(0.1)
-        head.fc.weight[:, 2 * width:] += torch.eye(width)
-        for name, source in (("q_proj", "attn_q"), ("k_proj", "attn_k"), ("v_proj", "attn_v")):
-            weight = getattr(head.midlayer.self_attn, name).weight
-            weight[:, width:] = w(source)
-            weight[:, :width] = w(source) * 0.5
-        head.midlayer.self_attn.o_proj.weight.copy_(w("attn_output"))
-        head.midlayer.hidden_norm.weight.copy_(w("attn_norm"))
-        head.midlayer.post_attention_layernorm.weight.copy_(w("ffn_norm"))
-        for name in ("gate", "up", "down"):
-            head.midlayer.mlp[name + "_proj"].weight.copy_(w("ffn_" + name))
-        head.norm.weight.copy_(target.norm)
-        head.lm_head.weight.copy_(target.lm_head[head.words])

@@ -1,7 +1,7 @@
 """Answers of heads, float32, for the C++ side to be checked against: tiny random heads, and the trained ones.
 
 Tiny: small files with everything in them (weights, features, embeddings). Trained: token ids alone, since the features
-come from the target; `off_by_one` is what features tapped one layer too late give, which must be told apart.
+come from the target; `off_by_one` is what features tapped one layer too early give, which must be told apart.
 """
 import json
 import os
@@ -83,7 +83,7 @@ def trained(target, folder):
     words = torch.from_numpy(extra["d2t"].copy()) + torch.arange(len(extra["d2t"]))
     features = lambda layers: torch.stack(target.forward(ids[:-1], layers)[0])
     chain = lambda layers: greedy_chain(head, words, features(layers), embed, ids, STEPS)
-    right, late = chain(taps), chain([tap + 1 for tap in taps])
+    right, early = chain(taps), chain([tap - 1 for tap in taps])
     best = right[0][1].topk(TOP).indices
     heads = MedusaHeads(4, target.width)
     checkpoint.load_state(heads, os.path.join(folder, MEDUSA_FOLDER, "medusa_lm_head.safetensors"))
@@ -91,8 +91,8 @@ def trained(target, folder):
     return {"ids": TEXT, "entering_layers": taps,
             "eagle3": [{"top": top(logits, words), "feature_start": rounded(feature[:8]),
                         "feature_norm": round(float(feature.norm()), 4)} for feature, logits in right],
-            "off_by_one": {"top": top(late[0][1], words),
-                           "largest_difference": round(float((late[0][1] - right[0][1])[best].abs().max()), 4)},
+            "off_by_one": {"top": top(early[0][1], words),
+                           "largest_difference": round(float((early[0][1] - right[0][1])[best].abs().max()), 4)},
             "medusa": [top(x @ target.lm_head.T, torch.arange(target.vocab)) for x in heads(final[-1:])[:, 0]]}
 
 

@@ -51,8 +51,8 @@ class Target:
         self.norm = self.weights["output_norm.weight"]
 
     def taps(self):
-        """Indices i of the hidden states entering layer i that EAGLE-3 reads (HF hidden_states[i])."""
-        return [2, self.layers // 2, self.layers - 3]
+        """Indices i of the hidden states entering layer i that heads read; `layers`: before the final norm."""
+        return [self.layers // 2, self.layers - 3, self.layers]
 
     @torch.no_grad()
     def forward(self, ids, taps=()):
@@ -76,4 +76,5 @@ class Target:
             y = rms_norm(x, w("ffn_norm"), self.epsilon)
             gated = functional.silu(functional.linear(y, w("ffn_gate"))) * functional.linear(y, w("ffn_up"))
             x = x + functional.linear(gated, w("ffn_down"))
+        seen[self.layers] = x
         return [seen[tap] for tap in taps], rms_norm(x, self.norm, self.epsilon)

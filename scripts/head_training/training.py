@@ -40,7 +40,7 @@ def train(model, loss_of, files, load, path, steps, batch, peak, seed, report=pr
 
     `planned`: the step at which the rate has fallen (None: `steps`). A finished run that is given more steps goes on.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.95), weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
     done = 0
     if os.path.exists(path):
         state = torch.load(path, map_location="cpu")
@@ -58,7 +58,7 @@ def train(model, loss_of, files, load, path, steps, batch, peak, seed, report=pr
             loss, weight = loss_of(load(file), done)
             if weight:
                 loss.backward()
-                total, total_weight = total + float(loss), total_weight + weight
+                total, total_weight = total + float(loss.detach()), total_weight + weight
         for parameter in model.parameters():
             parameter.grad.div_(max(1.0, total_weight))
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
