@@ -96,9 +96,12 @@ def train(options):
     target = load_target(options.model)
     head, files = make_head(options, target), cached(paths(options)["features"])
     single = SINGLE_STEP_SHARE * (options.planned or options.steps)
-    if options.kind == "eagle" and not os.path.exists(state_path(options)):
+    if not os.path.exists(state_path(options)):
         first = [features.Sequence(path) for path in files[:START_SEQUENCES]]
-        start.closed_form(head, target, first, lambda sequence: losses.eagle_loss(head, sequence, target, 1)[0])
+        if options.kind == "eagle":
+            start.closed_form(head, target, first, lambda sequence: losses.eagle_loss(head, sequence, target, 1)[0])
+        else:
+            start.regress(head, target, first)
 
     def loss_of(sequence, step):
         if options.kind == "eagle":

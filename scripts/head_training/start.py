@@ -1,4 +1,6 @@
-"""A closed-form start of an EAGLE-3 head: what linear regression already knows of the target's next state.
+"""Where training starts: heads that regression has made.
+
+EAGLE-3, in closed form: what linear regression already knows of the target's next state.
 
 Feature i is the target's last state at token i, normed, with a correction from the other taps. The first heads of
 attention look at their own row (queries and keys are one projection of the embedding) and carry the regression
@@ -64,3 +66,20 @@ def closed_form(head, target, sequences, loss):
         head.norm.weight.copy_(scale * target.norm)
         return sum(float(loss(sequence)) for sequence in sequences[:20])
     head.norm.weight.copy_(min(SCALES, key=tried) * target.norm)
+
+
+def regress(heads, target, sequences, steps=800, batch=1024, peak=3e-3):
+    """Medusa: towards the target's own states, in which a step costs a tenth of one over words."""
+    sequences = [sequence for sequence in sequences if len(sequence) - sequence.prompt > len(heads) + 4]
+    after = len(heads) + 1
+    states = torch.cat([sequence.final[sequence.prompt - 1:-after - 1] for sequence in sequences])
+    wanted = torch.stack([torch.cat([sequence.final[sequence.prompt + step:len(sequence) - after + step]
+                                     for sequence in sequences]) for step in range(len(heads))])
+    optimizer = torch.optim.AdamW(heads.parameters(), lr=peak, weight_decay=0.0, fused=True)
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = peak * min(1, (step + 1) / 20) * (1 - step / steps)
+        rows = torch.randint(len(states), (batch,))
+        loss = ((heads(states[rows]) - wanted[:, rows]) / target.norm).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
