@@ -30,8 +30,8 @@ BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 TRAINED_ON = ("greedy", "warm", "hot", "passages")
 DRAFT_WORDS, LONGEST, START_SEQUENCES = 4096, 640, 200
 STEPS_UNROLLED, STEPS_MEASURED, MEDUSA_HEADS, NEGATIVES = 3, 5, 4, 768
-SINGLE_STEP_SHARE = 0.45  # of the planned training steps: one draft step each, then STEPS_UNROLLED
-PEAK = {"eagle": 5e-4, "medusa": 1e-3}
+SINGLE_STEP_SHARE = 0.7  # of the planned training steps: one draft step each, then STEPS_UNROLLED
+PEAK = {"eagle": 5e-4, "medusa": 6e-4}
 
 
 @functools.lru_cache(maxsize=1)
