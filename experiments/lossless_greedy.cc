@@ -60,7 +60,7 @@ class Laboratory {
                         .draft_tokenizer = models_.draft ? models_.draft->tokenizer.get() : nullptr});
   }
 
-  // With a corpus of what plain decoding wrote after the prompts, in a file that is gone once it was read.
+  // With a corpus of the first half of what plain decoding wrote after the prompts.
   absl::StatusOr<std::unique_ptr<Drafter>> MakeWithCorpus(const char* key) {
     std::vector<TokenId> tokens;
     for (std::size_t i = 0; i < prompts_.size(); ++i) {
@@ -70,19 +70,45 @@ class Laboratory {
     }
     const std::string bytes = SuffixCorpusBytes(tokens, SortSuffixes(tokens, kSortedTokens, [](int64_t) {}),
                                                 VocabularyIdOf(*models_.target.tokenizer));
+    return MakeWithFile("corpus", bytes, [&](const std::string& folder) -> Json {
+      return {{"type", key}, {"corpus", folder + "/corpus"}};
+    });
+  }
+
+  // With a log of the first half of what plain decoding wrote.
+  absl::StatusOr<std::unique_ptr<Drafter>> MakeReplay() {
+    std::string log;
+    for (std::size_t i = 0; i < prompts_.size(); ++i) {
+      const std::vector<TokenId>& output = plain_[i].output;
+      const Json round = {{"unit", absl::StrCat(i, "/plain/0")},
+                          {"request", i},
+                          {"emitted", std::vector(output.begin(), output.begin() + plan_.new_tokens / 2)}};
+      absl::StrAppend(&log, DumpJson(round), "\n");
+    }
+    return MakeWithFile("rounds.jsonl", log, [](const std::string& folder) -> Json {
+      return {{"type", "replay"}, {"replay", {{"log", folder}}}};
+    });
+  }
+
+  // By the options for a folder that has the file `name`, and is gone once the drafter has read it.
+  template <class Options>
+  absl::StatusOr<std::unique_ptr<Drafter>> MakeWithFile(const char* name, const std::string& bytes,
+                                                        Options options) {
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-    const std::string path = folder / absl::StrCat("forerun-check-", getpid(), ".corpus");
-    FORERUN_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
-    absl::StatusOr<std::unique_ptr<Drafter>> drafter = Make({{"type", key}, {"corpus", path}});
-    std::filesystem::remove(path, error);
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path(error) / absl::StrCat("forerun-check-", getpid());
+    std::filesystem::create_directory(folder, error);
+    const absl::Status written = WriteFileAtomically(folder / name, bytes);
+    absl::StatusOr<std::unique_ptr<Drafter>> drafter =
+        written.ok() ? Make(options(folder)) : absl::StatusOr<std::unique_ptr<Drafter>>(written);
+    std::filesystem::remove_all(folder, error);
     return drafter;
   }
 
   absl::Status RunDrafter(const DrafterInfo& info, GreedyReport& report) {
     absl::StatusOr<std::unique_ptr<Drafter>> made = Make({{"type", info.key}});
-    const bool needs_corpus = !info.needs_heads && absl::IsFailedPrecondition(made.status());
-    if (needs_corpus) made = MakeWithCorpus(info.key);
+    const bool needs_file = !info.needs_heads && absl::IsFailedPrecondition(made.status());
+    if (needs_file) made = info.key == std::string("replay") ? MakeReplay() : MakeWithCorpus(info.key);
     if (info.needs_heads && plan_.drafter.empty()) {
       report.left_out.push_back(absl::StrCat(info.key, " (needs heads)"));
       return absl::OkStatus();

@@ -26,13 +26,15 @@ struct ContractCase {
   bool needs_heads = false;  // runs on the tiny target: tables have no hidden states
 };
 
-// "SUFFIX_ARRAY" and "NGRAM" stand for the paths of corpora, "HEADS" for that of random heads.
+// "SUFFIX_ARRAY" and "NGRAM" stand for the paths of corpora, "LOG" for that of a run, "HEADS" for that of
+// random heads.
 std::vector<ContractCase> ContractCases() {
   std::vector<ContractCase> cases;
   for (const DrafterInfo& info : ListDrafters()) {
-    const char* needs = info.key == std::string("rest") ? R"(, "corpus": "SUFFIX_ARRAY")"
-                        : info.needs_heads              ? R"(, "heads": "HEADS")"
-                                                        : "";
+    const char* needs = info.key == std::string("rest")     ? R"(, "corpus": "SUFFIX_ARRAY")"
+                        : info.key == std::string("replay") ? R"(, "replay": {"log": "LOG"})"
+                        : info.needs_heads                  ? R"(, "heads": "HEADS")"
+                                                            : "";
     cases.push_back({info.key, absl::StrCat(R"({"type": ")", info.key, "\"", needs, "}"), info.needs_heads});
   }
   cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
@@ -93,6 +95,7 @@ class DrafterContract : public testing::TestWithParam<ContractCase> {
   std::string Options() const {
     return absl::StrReplaceAll(GetParam().options, {{"SUFFIX_ARRAY", folder_.path() + "/suffix_array"},
                                                     {"NGRAM", folder_.path() + "/ngram"},
+                                                    {"LOG", folder_.path()},
                                                     {"HEADS", heads_ ? heads_->path() : ""}});
   }
   std::unique_ptr<Drafter> Make() {
@@ -100,6 +103,9 @@ class DrafterContract : public testing::TestWithParam<ContractCase> {
     const std::vector<TokenId> tokens = Joined({Context(50), {3, 2, 1, 0}, {0, 1, 2, 3, 4, 5, 0, 1, 2}});
     WriteBytes(folder_.path() + "/suffix_array", SuffixBytes(tokens, tokenizer_));
     WriteBytes(folder_.path() + "/ngram", NgramBytes(tokens, 1, tokenizer_));
+    WriteBytes(folder_.path() + "/rounds.jsonl",
+               R"({"unit": "p/plain/0", "request": 0, "emitted": [0, 1, 2, 3, 4, 5]})"
+               "\n");
     return MakeDrafterOrDie(Options(), resources());
   }
   DrafterResources resources() {
