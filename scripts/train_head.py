@@ -9,8 +9,8 @@
     scripts/train_head.py golden   --out tests/golden/heads [--heads DIR]
 
 Several steps may be named at once; each goes on where it was stopped, and --work keeps text, features and checkpoints.
-Needs PyTorch 2.4 or later and gguf, both of the Python index (Debian's torch has no fast products). Prompts are the project's own; the held-out ones
-share no subject with the others.
+Needs PyTorch 2.4 or later and gguf, both of the Python index (Debian's torch has no fast products). Prompts are the
+project's own; the held-out ones share no subject with the others.
 """
 import argparse
 import functools
