@@ -211,12 +211,13 @@ TEST_F(Adaptive, MeasuresItsCosts) {
       {.target = target_.get(), .pool = pool_.get()});
   EXPECT_EQ(drafter->note().find("cost_model by measured costs of ngram"), 0u) << drafter->note();
   AdaptiveOptions options;
-  std::vector<DrafterPart> parts(1);
-  parts[0].drafter =
-      MakeDrafterOrDie(R"({"type": "oracle"})", {.target = target_.get(), .pool = pool_.get()});
-  ASSERT_TRUE(MeasureCosts(parts, {.target = target_.get(), .pool = pool_.get()}, &options).ok());
-  ASSERT_EQ(options.draft_costs.size(), 1u);
-  EXPECT_GT(options.draft_costs[0], 0.1) << "a node of the oracle is a step of the target";
+  const DrafterResources resources = {.target = target_.get(), .pool = pool_.get()};
+  std::vector<DrafterPart> parts(2);
+  parts[0].drafter = MakeDrafterOrDie(R"({"type": "oracle"})", resources);
+  parts[1].drafter = MakeDrafterOrDie(R"({"type": "none"})", resources);
+  ASSERT_TRUE(MeasureCosts(parts, resources, &options).ok());
+  ASSERT_EQ(options.draft_costs.size(), 2u);
+  EXPECT_GT(options.draft_costs[0], options.draft_costs[1]) << "a word of the oracle is a step of the target";
   EXPECT_GE(options.verify_cost.size(), 5u);
   for (std::size_t i = 1; i < options.verify_cost.size(); ++i) {
     EXPECT_GE(options.verify_cost[i].second, options.verify_cost[i - 1].second);
