@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "core/model/partial_model.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
 #include "experiments/lossless_faulty_rules.h"
@@ -21,27 +22,6 @@ constexpr int kPlaces = 3;
 
 Sampling SamplingOf(uint64_t seed) { return {.temperature = 1, .top_k = 8, .top_p = 0.9f, .seed = seed}; }
 constexpr char kSamplingName[] = "temperature 1, top_k 8, top_p 0.9";
-
-// A model without its last layers, with keys and values of its own.
-class FirstLayers final : public Model {
- public:
-  FirstLayers(Model& model, int layers)
-      : model_(model), layers_(LayerSubset::First(model.num_layers(), layers)) {}
-  int vocab_size() const override { return model_.vocab_size(); }
-  int context_length() const override { return model_.context_length(); }
-  int num_layers() const override { return model_.num_layers(); }
-  int kv_layout_id() const override { return model_.kv_layout_id(); }
-  Counters counters() const override { return model_.counters(); }
-  absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) override {
-    ForwardBatch cut = batch;
-    cut.layers = &layers_;
-    return model_.Forward(cut);
-  }
-
- private:
-  Model& model_;
-  LayerSubset layers_;
-};
 
 struct Drafting {
   std::string name;
@@ -78,7 +58,7 @@ class Laboratory {
         machine_(machine),
         models_(std::move(models)),
         layers_((5 * target().num_layers() + 5) / 6),
-        first_layers_(target(), layers_) {}
+        first_layers_(target(), LayerSubset::First(target().num_layers(), layers_)) {}
 
   absl::StatusOr<SampledReport> Run() {
     FORERUN_ASSIGN_OR_RETURN(request_.prompt,
@@ -165,7 +145,7 @@ class Laboratory {
   Machine& machine_;
   ModelPair models_;
   int layers_;  // of the drafts that the target makes for itself
-  FirstLayers first_layers_;
+  PartialModel first_layers_;
   Request request_;
   std::vector<PlaceLaw> laws_;
   SampledReport report_;

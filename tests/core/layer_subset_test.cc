@@ -1,6 +1,7 @@
 // A forward with some layers left out is that of a smaller model, and keeps the promises of the whole.
 #include <cmath>
 
+#include "core/model/partial_model.h"
 #include "core/model/table_model.h"
 #include "gtest/gtest.h"
 #include "tests/support/forward_bits.h"
@@ -12,26 +13,6 @@ namespace forerun {
 namespace {
 
 const ModelOptions kExact{Numerics::kF32, KvDtype::kF32};
-
-// Every forward of a model through one subset of its layers.
-class PartialModel final : public Model {
- public:
-  PartialModel(Model& model, const LayerSubset& subset) : model_(model), subset_(subset) {}
-  int vocab_size() const override { return model_.vocab_size(); }
-  int context_length() const override { return model_.context_length(); }
-  int num_layers() const override { return model_.num_layers(); }
-  int kv_layout_id() const override { return model_.kv_layout_id(); }
-  Counters counters() const override { return model_.counters(); }
-  absl::StatusOr<ForwardResult> Forward(const ForwardBatch& batch) override {
-    ForwardBatch partial = batch;
-    partial.layers = &subset_;
-    return model_.Forward(partial);
-  }
-
- private:
-  Model& model_;
-  LayerSubset subset_;
-};
 
 std::vector<TokenId> SomeTokens(int count, int vocab) {
   std::vector<TokenId> tokens;
