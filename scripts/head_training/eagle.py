@@ -7,7 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from .target import rms_norm, rotate, rotation
+from .decoder import Norm
+from .target import rotate, rotation
 
 
 class Attention(nn.Module):
@@ -18,15 +19,6 @@ class Attention(nn.Module):
         self.k_proj = linear(c["num_key_value_heads"] * c["head_dim"], 2 * c["hidden_size"])
         self.v_proj = linear(c["num_key_value_heads"] * c["head_dim"], 2 * c["hidden_size"])
         self.o_proj = linear(c["hidden_size"], c["num_attention_heads"] * c["head_dim"])
-
-
-class Norm(nn.Module):
-    def __init__(self, width, epsilon):
-        super().__init__()
-        self.weight, self.epsilon = nn.Parameter(torch.ones(width)), epsilon
-
-    def forward(self, x):
-        return rms_norm(x, self.weight, self.epsilon)
 
 
 class Layer(nn.Module):
