@@ -26,13 +26,17 @@ absl::StatusOr<std::vector<RequestResult>> WriteTexts(Model& target, KvPool& poo
   return results;
 }
 
-void CountTokens(std::span<const RequestResult> results, std::span<const PlaceLaw> laws, SampledRow& row) {
+double AcceptanceRate(std::span<const RequestResult> results) {
   int64_t drafted = 0, accepted = 0;
   for (const RequestResult& result : results) {
     drafted += result.drafted;
     accepted += result.accepted;
   }
-  row.acceptance_rate = drafted == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(drafted);
+  return drafted == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(drafted);
+}
+
+void CountTokens(std::span<const RequestResult> results, std::span<const PlaceLaw> laws, SampledRow& row) {
+  row.acceptance_rate = AcceptanceRate(results);
   for (const PlaceLaw& expected : laws) {
     std::vector<int64_t> counts(expected.law.size(), 0);
     for (const RequestResult& result : results) ++counts[result.output[expected.place]];

@@ -47,6 +47,8 @@ struct SampledReport {
 absl::StatusOr<std::vector<RequestResult>> WriteTexts(Model& target, KvPool& pool, const Request& request,
                                                       int texts);
 
+double AcceptanceRate(std::span<const RequestResult> results);  // accepted / drafted; 0 without drafts
+
 // The target's law of the token at one place of the output.
 struct PlaceLaw {
   int place = 0;

@@ -14,6 +14,7 @@
 #include "drafters/registry.h"
 #include "drafters/suffix_corpus.h"
 #include "experiments/files.h"
+#include "experiments/lossless_counts.h"
 #include "experiments/machine.h"
 
 namespace forerun {
@@ -127,15 +128,12 @@ class Laboratory {
 
   GreedyRow Compare(const char* drafter, const char* rule, const std::vector<RequestResult>& results) const {
     GreedyRow row = {.drafter = drafter, .rule = rule};
-    int64_t drafted = 0, accepted = 0;
     for (std::size_t i = 0; i < results.size(); ++i) {
       ++row.texts;
       row.tokens += static_cast<int>(results[i].output.size());
       row.different += results[i].output != plain_[i].output;
-      drafted += results[i].drafted;
-      accepted += results[i].accepted;
     }
-    row.acceptance_rate = drafted == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(drafted);
+    row.acceptance_rate = AcceptanceRate(results);
     return row;
   }
 
