@@ -11,9 +11,9 @@ MOST_LINES, MOST_README_LINES = 400, 40
 
 
 def folder_of(path):
-    """Two levels inside core and tests, one elsewhere."""
+    """Two levels where folders are layers, one elsewhere."""
     parts = path.parts[:-1]
-    return "/".join(parts[:2] if parts[0] in ("core", "tests") else parts[:1])
+    return "/".join(parts[:2] if parts[0] in ("core", "drafters", "experiments", "tests") else parts[:1])
 
 
 def main():

@@ -136,7 +136,7 @@ def parse(arguments):
     parser.add_argument("--out", required=True, help="the file to write")
     parser.add_argument("--size", type=int, default=32768, help="ids in the list")
     parser.add_argument("--text", nargs="+", default=[], help="texts to count; .jsonl: prompts or a run's requests")
-    parser.add_argument("--prompts", nargs="+", default=[], help="prompts to answer (experiments/config.md)")
+    parser.add_argument("--prompts", nargs="+", default=[], help="prompts to answer (experiments/config/config.md)")
     parser.add_argument("--prompt-format", choices=("chat", "raw"), default="chat")
     parser.add_argument("--max-new-tokens", type=int, default=256, help="most tokens of an answer")
     parser.add_argument("--held-out", nargs="+", default=[], help="texts to measure the coverage on")

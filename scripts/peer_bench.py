@@ -61,7 +61,7 @@ def contexts(text):
 def add_speculative(parser):
     group = parser.add_argument_group("with --speculative")
     group.add_argument("--config", default=CONFIG, help="an experiment: Forerun's arms, the models, the prompts")
-    group.add_argument("--prompts", help="other prompts than the config's: JSON lines (experiments/config.md)")
+    group.add_argument("--prompts", help="other prompts than the config's: JSON lines (experiments/config/config.md)")
     group.add_argument("--limit", type=positive, help="only the first N prompts, spread over the categories")
     group.add_argument("--max-new-tokens", type=positive, default=128, help="most tokens of a prompt")
     group.add_argument("--peer-lookup", type=positives, default=[2, 10],

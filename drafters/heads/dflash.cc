@@ -11,9 +11,9 @@
 #include "core/base/status_macros.h"
 #include "drafters/heads/dflash_head.h"
 #include "drafters/heads/recurrent_drafter.h"
-#include "drafters/read_prefix.h"
-#include "drafters/tree_growth.h"
-#include "drafters/tree_options.h"
+#include "drafters/reading/read_prefix.h"
+#include "drafters/trees/tree_growth.h"
+#include "drafters/trees/tree_options.h"
 
 namespace forerun {
 namespace {

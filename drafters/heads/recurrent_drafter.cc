@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
-#include "drafters/grow_trees.h"
 #include "drafters/heads/recurrent_reader.h"
-#include "drafters/tree_forms.h"
+#include "drafters/trees/grow_trees.h"
+#include "drafters/trees/tree_forms.h"
 
 namespace forerun {
 namespace {

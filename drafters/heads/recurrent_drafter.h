@@ -8,7 +8,7 @@
 
 #include "drafters/heads/recurrent_head.h"
 #include "drafters/registry.h"
-#include "drafters/tree_options.h"
+#include "drafters/trees/tree_options.h"
 
 namespace forerun {
 

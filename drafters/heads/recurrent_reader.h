@@ -10,7 +10,7 @@
 #include "core/engine/drafter.h"
 #include "core/kv/kv_pool.h"
 #include "drafters/heads/recurrent_head.h"
-#include "drafters/tree_reader.h"
+#include "drafters/trees/tree_reader.h"
 
 namespace forerun {
 

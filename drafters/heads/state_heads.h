@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/engine/drafter.h"
-#include "drafters/grow_trees.h"
 #include "drafters/registry.h"
-#include "drafters/tree_forms.h"
+#include "drafters/trees/grow_trees.h"
+#include "drafters/trees/tree_forms.h"
 
 namespace forerun {
 

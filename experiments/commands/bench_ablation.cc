@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
-#include "experiments/ablation_config.h"
+#include "experiments/bench/ablation_config.h"
 #include "experiments/commands/bench_commands.h"
-#include "experiments/config_overrides.h"
+#include "experiments/config/config_overrides.h"
 
 namespace forerun {
 namespace {
@@ -54,7 +54,7 @@ Command AddBenchAblationCommand(CLI::App& bench) {
   CLI::App* command =
       bench.add_subcommand("ablation", "What each fusion of a layer's operations is worth, model by model");
   auto options = std::make_shared<Options>();
-  command->add_option("CONFIG", options->config, "See experiments/config.md")->required();
+  command->add_option("CONFIG", options->config, "See experiments/config/config.md")->required();
   command->add_option("--set", options->overrides, "path=value, before the config is read; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--json", options->json, "A JSON list, one object a model, every sample in it");

@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "experiments/bench/kernel_bench.h"
 #include "experiments/commands/bench_commands.h"
 #include "experiments/commands/checks.h"
-#include "experiments/kernel_bench.h"
-#include "experiments/machine.h"
+#include "experiments/run/machine.h"
 
 namespace forerun {
 namespace {

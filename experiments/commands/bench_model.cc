@@ -3,11 +3,11 @@
 
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
+#include "experiments/base/token_ids.h"
+#include "experiments/bench/speed.h"
 #include "experiments/commands/bench_commands.h"
 #include "experiments/commands/bench_serve.h"
 #include "experiments/commands/checks.h"
-#include "experiments/speed.h"
-#include "experiments/token_ids.h"
 
 namespace forerun {
 namespace {

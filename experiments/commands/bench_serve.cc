@@ -4,11 +4,11 @@
 
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
+#include "experiments/base/token_ids.h"
+#include "experiments/bench/speed.h"
 #include "experiments/commands/checks.h"
 #include "experiments/commands/json_lines.h"
-#include "experiments/scoring.h"
-#include "experiments/speed.h"
-#include "experiments/token_ids.h"
+#include "experiments/texts/scoring.h"
 
 namespace forerun {
 namespace {

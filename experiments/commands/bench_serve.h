@@ -2,8 +2,8 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "experiments/machine.h"
-#include "experiments/model_bench.h"
+#include "experiments/bench/model_bench.h"
+#include "experiments/run/machine.h"
 
 namespace forerun {
 

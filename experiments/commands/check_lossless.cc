@@ -8,9 +8,9 @@
 #include "drafters/registry.h"
 #include "experiments/commands/check_commands.h"
 #include "experiments/commands/checks.h"
-#include "experiments/lossless_model.h"
-#include "experiments/lossless_report.h"
-#include "experiments/lossless_sampled.h"
+#include "experiments/lossless/model.h"
+#include "experiments/lossless/report.h"
+#include "experiments/lossless/sampled.h"
 
 namespace forerun {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/base/status_macros.h"
 #include "experiments/commands/commands.h"
-#include "experiments/comparison_table.h"
+#include "experiments/report/comparison_table.h"
 
 namespace forerun {
 namespace {

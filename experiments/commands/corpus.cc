@@ -7,13 +7,13 @@
 #include "core/base/status_macros.h"
 #include "core/engine/loaded_model.h"
 #include "core/formats/gguf_file.h"
-#include "drafters/ngram_counts.h"
-#include "drafters/suffix_corpus.h"
+#include "drafters/lookup/ngram_counts.h"
+#include "drafters/lookup/suffix_corpus.h"
+#include "experiments/base/files.h"
+#include "experiments/base/progress.h"
 #include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
-#include "experiments/corpus_texts.h"
-#include "experiments/files.h"
-#include "experiments/progress.h"
+#include "experiments/texts/corpus_texts.h"
 
 namespace forerun {
 namespace {

@@ -8,11 +8,11 @@
 #include "core/engine/engine.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
-#include "experiments/arm_config.h"
 #include "experiments/commands/text_input.h"
-#include "experiments/machine.h"
-#include "experiments/metrics.h"
-#include "experiments/prepared_experiment.h"
+#include "experiments/config/arm_config.h"
+#include "experiments/report/metrics.h"
+#include "experiments/run/machine.h"
+#include "experiments/run/prepared_experiment.h"
 
 namespace forerun {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
-#include "experiments/table.h"
 #include "kernels/kernels.h"
 
 namespace forerun {

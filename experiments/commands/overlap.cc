@@ -1,4 +1,4 @@
-#include "experiments/overlap.h"
+#include "experiments/texts/overlap.h"
 
 #include <cstdio>
 #include <map>
@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/base/status_macros.h"
-#include "experiments/bootstrap.h"
+#include "experiments/base/progress.h"
+#include "experiments/base/table.h"
 #include "experiments/commands/commands.h"
-#include "experiments/compare.h"
-#include "experiments/prepared_experiment.h"
-#include "experiments/progress.h"
-#include "experiments/table.h"
+#include "experiments/report/bootstrap.h"
+#include "experiments/report/compare.h"
+#include "experiments/run/prepared_experiment.h"
 
 namespace forerun {
 namespace {

@@ -3,14 +3,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
+#include "experiments/base/files.h"
+#include "experiments/base/interrupt.h"
 #include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment_options.h"
-#include "experiments/comparison_table.h"
-#include "experiments/files.h"
-#include "experiments/interrupt.h"
-#include "experiments/report.h"
-#include "experiments/runner.h"
+#include "experiments/report/comparison_table.h"
+#include "experiments/report/report.h"
+#include "experiments/run/runner.h"
 
 namespace forerun {
 namespace {

@@ -3,12 +3,12 @@
 
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
+#include "experiments/base/token_ids.h"
 #include "experiments/commands/checks.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/text_input.h"
-#include "experiments/machine.h"
-#include "experiments/scoring.h"
-#include "experiments/token_ids.h"
+#include "experiments/run/machine.h"
+#include "experiments/texts/scoring.h"
 
 namespace forerun {
 namespace {

@@ -9,8 +9,8 @@
 #include "experiments/commands/commands.h"
 #include "experiments/commands/experiment_options.h"
 #include "experiments/commands/json_lines.h"
-#include "experiments/environment.h"
-#include "experiments/prepared_experiment.h"
+#include "experiments/run/environment.h"
+#include "experiments/run/prepared_experiment.h"
 
 namespace forerun {
 namespace {

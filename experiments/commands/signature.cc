@@ -1,4 +1,4 @@
-#include "experiments/signature.h"
+#include "experiments/lossless/signature.h"
 
 #include <cstdio>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "experiments/files.h"
+#include "experiments/base/files.h"
 
 namespace forerun {
 

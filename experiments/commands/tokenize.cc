@@ -8,9 +8,9 @@
 #include "core/engine/loaded_model.h"
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/tokenizer.h"
+#include "experiments/base/files.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/text_input.h"
-#include "experiments/files.h"
 
 namespace forerun {
 namespace {

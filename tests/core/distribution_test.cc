@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "experiments/chi_square.h"
+#include "experiments/lossless/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

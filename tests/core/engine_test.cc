@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/model/table_model.h"
-#include "experiments/lossless_law.h"
+#include "experiments/lossless/law.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"

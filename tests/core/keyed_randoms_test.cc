@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/verify/verifier.h"
-#include "experiments/chi_square.h"
-#include "experiments/lossless_law.h"
+#include "experiments/lossless/chi_square.h"
+#include "experiments/lossless/law.h"
 #include "gtest/gtest.h"
 #include "tests/support/rules.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "experiments/chi_square.h"
+#include "experiments/lossless/chi_square.h"
 #include "gtest/gtest.h"
 
 namespace forerun {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "experiments/lossless_law.h"
+#include "experiments/lossless/law.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "experiments/lossless_drafts.h"
-#include "experiments/lossless_exact.h"
+#include "experiments/lossless/drafts.h"
+#include "experiments/lossless/exact.h"
 #include "gtest/gtest.h"
 #include "tests/support/rules.h"
 

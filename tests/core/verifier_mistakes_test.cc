@@ -1,8 +1,8 @@
 // Negative controls of verifier_enumeration_test.cc: mistakes that public code has made must be seen.
-#include "experiments/lossless_controls.h"
-#include "experiments/lossless_drafts.h"
-#include "experiments/lossless_exact.h"
-#include "experiments/lossless_faulty_rules.h"
+#include "experiments/lossless/controls.h"
+#include "experiments/lossless/drafts.h"
+#include "experiments/lossless/exact.h"
+#include "experiments/lossless/faulty_rules.h"
 #include "gtest/gtest.h"
 
 namespace forerun {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/model/table_model.h"
-#include "drafters/adaptive_costs.h"
-#include "drafters/adaptive_policy.h"
+#include "drafters/joined/adaptive_costs.h"
+#include "drafters/joined/adaptive_policy.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 

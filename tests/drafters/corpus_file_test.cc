@@ -1,5 +1,5 @@
 // A corpus that is damaged, of another kind or of another vocabulary is refused in one line.
-#include "drafters/corpus_file.h"
+#include "drafters/lookup/corpus_file.h"
 
 #include <cstring>
 

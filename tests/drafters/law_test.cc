@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/model/table_model.h"
-#include "experiments/chi_square.h"
+#include "experiments/lossless/chi_square.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 #include "tests/support/program.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/model/table_model.h"
-#include "drafters/ngram_pool.h"
+#include "drafters/lookup/ngram_pool.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 #include "tests/support/proposing.h"

@@ -1,5 +1,5 @@
 // Against a scan, on random texts over small alphabets.
-#include "drafters/ngram_counts.h"
+#include "drafters/lookup/ngram_counts.h"
 
 #include "gtest/gtest.h"
 #include "tests/support/corpora.h"

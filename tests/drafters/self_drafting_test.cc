@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/model/table_model.h"
-#include "drafters/layer_search.h"
+#include "drafters/models/layer_search.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 #include "tests/support/proposing.h"

@@ -1,4 +1,4 @@
-#include "drafters/shortlist_file.h"
+#include "drafters/reading/shortlist_file.h"
 
 #include <fstream>
 

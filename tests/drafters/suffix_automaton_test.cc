@@ -1,5 +1,5 @@
 // Against a scan of the text, on random texts over small alphabets.
-#include "drafters/suffix_automaton.h"
+#include "drafters/lookup/suffix_automaton.h"
 
 #include <random>
 

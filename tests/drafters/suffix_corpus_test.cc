@@ -1,5 +1,5 @@
 // Against a scan of the corpus, on random texts over small alphabets.
-#include "drafters/suffix_corpus.h"
+#include "drafters/lookup/suffix_corpus.h"
 
 #include "gtest/gtest.h"
 #include "tests/support/corpora.h"

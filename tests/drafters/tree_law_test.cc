@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/model/table_model.h"
-#include "drafters/tree_children.h"
-#include "experiments/chi_square.h"
-#include "experiments/lossless_faulty_rules.h"
+#include "drafters/trees/tree_children.h"
+#include "experiments/lossless/chi_square.h"
+#include "experiments/lossless/faulty_rules.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 #include "tests/support/rules.h"

@@ -1,5 +1,5 @@
 // A tree that is read level by level gives every node the bits that its path alone would have.
-#include "drafters/tree_reader.h"
+#include "drafters/trees/tree_reader.h"
 
 #include <random>
 

@@ -1,7 +1,7 @@
 // Two vocabularies: what is written in one is the same text in the other.
 #include <vector>
 
-#include "drafters/vocabulary_bridge.h"
+#include "drafters/models/vocabulary_bridge.h"
 #include "gtest/gtest.h"
 #include "tests/support/completion.h"
 #include "tests/support/random_model.h"

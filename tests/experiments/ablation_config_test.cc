@@ -1,4 +1,4 @@
-#include "experiments/ablation_config.h"
+#include "experiments/bench/ablation_config.h"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "experiments/model_bench.h"
+#include "experiments/bench/model_bench.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program.h"

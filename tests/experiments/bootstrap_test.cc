@@ -1,4 +1,4 @@
-#include "experiments/bootstrap.h"
+#include "experiments/report/bootstrap.h"
 
 #include <random>
 #include <vector>

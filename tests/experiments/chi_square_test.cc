@@ -1,4 +1,4 @@
-#include "experiments/chi_square.h"
+#include "experiments/lossless/chi_square.h"
 
 #include <cmath>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "experiments/files.h"
+#include "experiments/base/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"

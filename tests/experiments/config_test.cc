@@ -1,9 +1,9 @@
-#include "experiments/config.h"
+#include "experiments/config/config.h"
 
 #include <string>
 
-#include "experiments/config_overrides.h"
-#include "experiments/sampling_config.h"
+#include "experiments/config/config_overrides.h"
+#include "experiments/config/sampling_config.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

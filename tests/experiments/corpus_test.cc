@@ -1,8 +1,8 @@
 // `forerun corpus build`, and drafting from what it wrote: the text stays that of plain decoding.
 #include <fstream>
 
-#include "drafters/corpus_file.h"
-#include "experiments/corpus_texts.h"
+#include "drafters/lookup/corpus_file.h"
+#include "experiments/texts/corpus_texts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program.h"

@@ -1,9 +1,9 @@
-#include "experiments/file_hash.h"
+#include "experiments/base/file_hash.h"
 
 #include <fstream>
 #include <string>
 
-#include "experiments/files.h"
+#include "experiments/base/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program.h"

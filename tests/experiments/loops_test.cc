@@ -1,4 +1,4 @@
-#include "experiments/loops.h"
+#include "experiments/report/loops.h"
 
 #include <vector>
 

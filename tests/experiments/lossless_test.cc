@@ -4,9 +4,9 @@
 
 #include "absl/strings/match.h"
 #include "core/base/json.h"
-#include "experiments/lossless_model.h"
-#include "experiments/lossless_report.h"
-#include "experiments/lossless_sampled.h"
+#include "experiments/lossless/model.h"
+#include "experiments/lossless/report.h"
+#include "experiments/lossless/sampled.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"

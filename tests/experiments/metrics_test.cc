@@ -1,4 +1,4 @@
-#include "experiments/metrics.h"
+#include "experiments/report/metrics.h"
 
 #include <deque>
 #include <random>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/files.h"
+#include "experiments/base/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"

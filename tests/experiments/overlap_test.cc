@@ -1,5 +1,5 @@
 // Against sums over the tables themselves.
-#include "experiments/overlap.h"
+#include "experiments/texts/overlap.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "experiments/prompts.h"
+#include "experiments/texts/prompts.h"
 
 #include <fstream>
 #include <string>

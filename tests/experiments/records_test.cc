@@ -1,4 +1,4 @@
-#include "experiments/records.h"
+#include "experiments/run/records.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,9 +1,9 @@
-#include "experiments/report.h"
+#include "experiments/report/report.h"
 
 #include <string>
 
-#include "experiments/comparison_table.h"
-#include "experiments/progress.h"
+#include "experiments/base/progress.h"
+#include "experiments/report/comparison_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -3,8 +3,8 @@
 #include <random>
 #include <string>
 
-#include "experiments/compare.h"
-#include "experiments/config.h"
+#include "experiments/config/config.h"
+#include "experiments/report/compare.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program.h"

@@ -1,5 +1,5 @@
 // Ceilings and floors: the arithmetic, and that the measured numbers hang together.
-#include "experiments/roofline.h"
+#include "experiments/bench/roofline.h"
 
 #include "gtest/gtest.h"
 #include "tests/support/test_models.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/json.h"
-#include "experiments/compare.h"
+#include "experiments/report/compare.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"

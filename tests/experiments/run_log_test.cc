@@ -1,4 +1,4 @@
-#include "experiments/run_log.h"
+#include "experiments/run/run_log.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "experiments/files.h"
-#include "experiments/run_files.h"
+#include "experiments/base/files.h"
+#include "experiments/run/run_files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

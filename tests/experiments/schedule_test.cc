@@ -1,4 +1,4 @@
-#include "experiments/schedule.h"
+#include "experiments/run/schedule.h"
 
 #include <set>
 #include <string>

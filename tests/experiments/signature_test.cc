@@ -1,6 +1,6 @@
 // The golden signature: what every drafter and rule does on the toy models must not change unnoticed. A
 // commit that means to change it writes the new value into tests/golden/signature.txt and says why.
-#include "experiments/signature.h"
+#include "experiments/lossless/signature.h"
 
 #include <fstream>
 #include <set>

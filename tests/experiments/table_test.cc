@@ -1,4 +1,4 @@
-#include "experiments/table.h"
+#include "experiments/base/table.h"
 
 #include "gtest/gtest.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "drafters/ngram_counts.h"
-#include "drafters/suffix_corpus.h"
+#include "drafters/lookup/ngram_counts.h"
+#include "drafters/lookup/suffix_corpus.h"
 #include "tests/support/toy_tokenizer.h"
 
 namespace forerun {
