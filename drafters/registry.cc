@@ -6,12 +6,10 @@
 
 namespace forerun {
 
-#define DRAFTER(Name, key, description, ...)                                          \
+#define DRAFTER(Name, key, description, needs)                                        \
   absl::StatusOr<std::unique_ptr<Drafter>> Make##Name##Drafter(ObjectReader& options, \
                                                                const DrafterResources& resources);
-#define HEAD_DRAFTER(Name, key, description) DRAFTER(Name, key, description, false)
 #include "drafters/drafter_list.inc"
-#undef HEAD_DRAFTER
 #undef DRAFTER
 
 namespace {
@@ -23,36 +21,51 @@ struct Entry {
 };
 
 const std::vector<Entry>& Entries() {
-#define DRAFTER(Name, key, description, ...) {{key, description, __VA_ARGS__}, Make##Name##Drafter},
-#define HEAD_DRAFTER(Name, key, description) \
-  {{key, description, false, false, /*needs_heads=*/true}, Make##Name##Drafter},
+#define DRAFTER(Name, key, description, needs) {{key, description, DrafterNeeds::needs}, Make##Name##Drafter},
   static const std::vector<Entry>& entries = *new std::vector<Entry>{
 #include "drafters/drafter_list.inc"
   };
-#undef HEAD_DRAFTER
 #undef DRAFTER
   return entries;
 }
 
 absl::Status CheckDraftModel(const DrafterInfo& info, const DrafterResources& resources) {
-  if (!info.needs_draft_model) return absl::OkStatus();
+  if (!info.needs_draft_model()) return absl::OkStatus();
   if (resources.draft == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("drafter.type: \"", info.key, "\" needs a draft model, found none"));
   }
   const bool texts = resources.target_tokenizer != nullptr && resources.draft_tokenizer != nullptr;
-  if (info.any_vocabulary || !texts) return absl::OkStatus();
+  if (info.needs == DrafterNeeds::kAnyDraftModel || !texts) return absl::OkStatus();
   return CheckSameVocabulary(*resources.target_tokenizer, *resources.draft_tokenizer);
 }
 
 absl::Status CheckBackbone(const DrafterInfo& info, const DrafterResources& resources) {
   const bool has = resources.target != nullptr && resources.target->backbone() != nullptr;
-  if (!info.needs_heads || has) return absl::OkStatus();
+  if (info.needs != DrafterNeeds::kHeads || has) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("drafter.type: \"", info.key, "\" needs a target with hidden states, found one without"));
 }
 
 }  // namespace
+
+const char* NeedsText(DrafterNeeds needs) {
+  switch (needs) {
+    case DrafterNeeds::kNothing:
+      return "";
+    case DrafterNeeds::kDraftModel:
+      return "a draft model";
+    case DrafterNeeds::kAnyDraftModel:
+      return "a draft model of any vocabulary";
+    case DrafterNeeds::kHeads:
+      return "heads";
+    case DrafterNeeds::kCorpus:
+      return "a corpus";
+    case DrafterNeeds::kLog:
+      return "an earlier run";
+  }
+  return "";
+}
 
 const std::vector<DrafterInfo>& ListDrafters() {
   static const std::vector<DrafterInfo>& list = *[] {

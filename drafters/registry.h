@@ -23,13 +23,25 @@ struct DrafterResources {
   const Tokenizer* draft_tokenizer = nullptr;   // null where there is no draft model, or it has no text
 };
 
+// What a config must give a drafter, besides the target.
+enum class DrafterNeeds {
+  kNothing,
+  kDraftModel,     // with the target's vocabulary
+  kAnyDraftModel,  // with any vocabulary
+  kHeads,          // trained for the target, in files that "heads" names; and a target with a Backbone
+  kCorpus,         // "corpus": a file made by `forerun corpus build`
+  kLog             // "replay.log": the directory of a run
+};
+const char* NeedsText(DrafterNeeds needs);  // "a draft model"; empty where it needs nothing
+
 struct DrafterInfo {
   const char* key;
   const char* description;
-  bool needs_draft_model = false;
-  bool any_vocabulary = false;  // the draft model's need not be the target's
-  // Heads trained for the target, in files that the option "heads" names; and a target with a Backbone.
-  bool needs_heads = false;
+  DrafterNeeds needs;
+  bool needs_draft_model() const {
+    return needs == DrafterNeeds::kDraftModel || needs == DrafterNeeds::kAnyDraftModel;
+  }
+  bool needs_files() const { return needs != DrafterNeeds::kNothing && !needs_draft_model(); }
 };
 const std::vector<DrafterInfo>& ListDrafters();
 

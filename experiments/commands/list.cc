@@ -18,11 +18,7 @@ void Print(const Table& table) { std::fputs(Markdown(table).c_str(), stdout); }
 void ListDrafterTypes() {
   Table table = {.header = {"drafter", "needs", "idea"}, .rows = {}, .text_columns = 3};
   for (const DrafterInfo& info : ListDrafters()) {
-    table.rows.push_back({info.key,
-                          info.needs_draft_model ? "draft model"
-                          : info.needs_heads     ? "heads"
-                                                 : "",
-                          info.description});
+    table.rows.push_back({info.key, NeedsText(info.needs), info.description});
   }
   Print(table);
 }

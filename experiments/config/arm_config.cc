@@ -124,7 +124,7 @@ bool NeedsDraftModel(const Json& drafter) {
   if (!drafter.is_object()) return false;
   const Json type = drafter.value("type", Json()), parts = drafter.value("parts", Json::array());
   for (const DrafterInfo& info : ListDrafters()) {
-    if (type == info.key && info.needs_draft_model) return true;
+    if (type == info.key && info.needs_draft_model()) return true;
   }
   return std::any_of(parts.begin(), parts.end(), NeedsDraftModel);
 }

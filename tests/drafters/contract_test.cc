@@ -31,11 +31,12 @@ struct ContractCase {
 std::vector<ContractCase> ContractCases() {
   std::vector<ContractCase> cases;
   for (const DrafterInfo& info : ListDrafters()) {
-    const char* needs = info.key == std::string("rest")     ? R"(, "corpus": "SUFFIX_ARRAY")"
-                        : info.key == std::string("replay") ? R"(, "replay": {"log": "LOG"})"
-                        : info.needs_heads                  ? R"(, "heads": "HEADS")"
-                                                            : "";
-    cases.push_back({info.key, absl::StrCat(R"({"type": ")", info.key, "\"", needs, "}"), info.needs_heads});
+    const char* needs = info.needs == DrafterNeeds::kCorpus  ? R"(, "corpus": "SUFFIX_ARRAY")"
+                        : info.needs == DrafterNeeds::kLog   ? R"(, "replay": {"log": "LOG"})"
+                        : info.needs == DrafterNeeds::kHeads ? R"(, "heads": "HEADS")"
+                                                             : "";
+    cases.push_back({info.key, absl::StrCat(R"({"type": ")", info.key, "\"", needs, "}"),
+                     info.needs == DrafterNeeds::kHeads});
   }
   cases.push_back({"ngram_tree", R"({"type": "ngram", "ngram": {"min": 1, "max": 3, "branches": 4}})"});
   cases.push_back({"ngram_cache_tree", R"({"type": "ngram_cache", "ngram_cache": {"branches": 0}})"});
