@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "core/base/status_macros.h"
 #include "drafters/registry.h"
 #include "experiments/commands/check_commands.h"
@@ -18,34 +21,71 @@ namespace {
 struct Options {
   std::string rule, drafter, model, draft;
   int tables = 3;
+  std::vector<std::string> heads;
   int texts = 20000, model_texts = 1000;
+  uint64_t seed = SampledPlan().seed;
   bool exact_only = false;
   bool json = false;
 };
 
+// Each "drafter=folder".
+absl::StatusOr<HeadsOf> ReadHeads(const std::vector<std::string>& options) {
+  HeadsOf heads;
+  for (const std::string& option : options) {
+    const std::vector<std::string> parts = absl::StrSplit(option, absl::MaxSplits('=', 1));
+    const auto is = [&](const DrafterInfo& info) {
+      return info.needs == DrafterNeeds::kHeads && info.key == parts[0];
+    };
+    const bool known = std::any_of(ListDrafters().begin(), ListDrafters().end(), is);
+    if (!known || parts.size() != 2 || !heads.emplace(parts[0], parts[1]).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--heads ", option, ": expected eagle=FOLDER or the like, once a drafter with heads"));
+    }
+  }
+  return heads;
+}
+
+// What only a model can be tried with.
+absl::Status CheckTablesSuffice(const std::string& drafter) {
+  for (const DrafterInfo& info : ListDrafters()) {
+    if (drafter != info.key || !info.needs_files()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("--drafter ", drafter, ": needs ", NeedsText(info.needs),
+                                                   ", and tables have none: name a model with --model"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckLossless(const Options& options) {
   if (!options.draft.empty() && options.model.empty())
     return absl::InvalidArgumentError(absl::StrCat("--draft ", options.draft, ": needs --model"));
+  if (!options.heads.empty() && options.model.empty())
+    return absl::InvalidArgumentError(absl::StrCat("--heads ", options.heads[0], ": needs --model"));
+  if (options.model.empty()) FORERUN_RETURN_IF_ERROR(CheckTablesSuffice(options.drafter));
+  FORERUN_ASSIGN_OR_RETURN(const HeadsOf heads, ReadHeads(options.heads));
   if (options.exact_only && (!options.model.empty() || !options.drafter.empty()))
     return absl::InvalidArgumentError("--exact-only: no drafter is run, so neither --drafter nor --model");
   LosslessReport report;
   report.exact = RunExactLaws(options.rule, options.tables);
   report.controls = RunControls();
   if (!options.exact_only) {
-    FORERUN_ASSIGN_OR_RETURN(
-        report.sampled,
-        RunSampledLaws({.rule = options.rule, .drafter = options.drafter, .texts = options.texts}));
+    FORERUN_ASSIGN_OR_RETURN(report.sampled, RunSampledLaws({.rule = options.rule,
+                                                             .drafter = options.drafter,
+                                                             .texts = options.texts,
+                                                             .seed = options.seed}));
   }
   if (!options.model.empty()) {
     FORERUN_ASSIGN_OR_RETURN(report.greedy, RunGreedyTexts({.target = options.model,
                                                             .draft = options.draft,
                                                             .rule = options.rule,
-                                                            .drafter = options.drafter}));
+                                                            .drafter = options.drafter,
+                                                            .heads = heads}));
     FORERUN_ASSIGN_OR_RETURN(report.model, RunModelLaws({.target = options.model,
                                                          .draft = options.draft,
                                                          .rule = options.rule,
                                                          .drafter = options.drafter,
-                                                         .texts = options.model_texts}));
+                                                         .heads = heads,
+                                                         .texts = options.model_texts,
+                                                         .seed = options.seed}));
   }
   report.Judge();
   std::fputs(options.json ? (DumpJson(LosslessJson(report)) + "\n").c_str() : LosslessText(report).c_str(),
@@ -82,6 +122,9 @@ Command AddCheckLosslessCommand(CLI::App& check) {
       "--model", options->model,
       "Also on this model, a path or a name under models/: texts at temperature 0, counts at 1");
   command->add_option("--draft", options->draft, "A smaller model for drafters that need one");
+  command->add_option("--heads", options->heads,
+                      "DRAFTER=FOLDER: heads trained for the model, for a drafter that needs some");
+  command->add_option("--seed", options->seed, "Of the texts that are counted")->capture_default_str();
   command->add_option("--tables", options->tables, "Pairs of tables for each exact case")
       ->check(IntegerFrom(1, 1000))
       ->capture_default_str();

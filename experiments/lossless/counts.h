@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@
 namespace forerun {
 
 inline constexpr double kFamilyAlarm = 1e-6;
+
+using HeadsOf = std::map<std::string, std::string>;  // drafter: a folder of heads trained for the target
 
 struct SampledRow {
   std::string drafter;  // "draft_model coupled"

@@ -14,6 +14,7 @@
 #include "drafters/lookup/suffix_corpus.h"
 #include "drafters/registry.h"
 #include "experiments/base/files.h"
+#include "experiments/base/progress.h"
 #include "experiments/lossless/counts.h"
 #include "experiments/run/machine.h"
 
@@ -40,18 +41,38 @@ class Laboratory {
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> greedy, MakeRule("greedy"));
     FORERUN_ASSIGN_OR_RETURN(plain_, Write(nullptr, *greedy));
     GreedyReport report;
+    ShareProgress progress("texts on the model");
+    double done = 0;
     for (const DrafterInfo& info : ListDrafters()) {
+      progress.Show(done++ / static_cast<double>(ListDrafters().size()));
       if (!plan_.drafter.empty() && plan_.drafter != info.key) continue;
-      if (info.needs_draft_model && !models_.draft) {
-        report.left_out.push_back(absl::StrCat(info.key, " (needs a draft model)"));
+      if (Lacks(info)) {
+        report.left_out.push_back(absl::StrCat(info.key, " (needs ", NeedsText(info.needs), ")"));
       } else {
         FORERUN_RETURN_IF_ERROR(RunDrafter(info, report));
       }
     }
+    progress.Finish();
     return report;
   }
 
  private:
+  // What is asked for by name is never left out: then the error says what it lacks.
+  bool Lacks(const DrafterInfo& info) const {
+    if (!plan_.drafter.empty()) return false;
+    return (info.needs_draft_model() && !models_.draft) ||
+           (info.needs == DrafterNeeds::kHeads && !plan_.heads.contains(info.key));
+  }
+
+  absl::StatusOr<std::unique_ptr<Drafter>> MakeWhatItNeeds(const DrafterInfo& info) {
+    if (info.needs == DrafterNeeds::kCorpus) return MakeWithCorpus(info.key);
+    if (info.needs == DrafterNeeds::kLog) return MakeReplay();
+    Json options = {{"type", info.key}};
+    if (const auto heads = plan_.heads.find(info.key); heads != plan_.heads.end())
+      options["heads"] = heads->second;
+    return Make(options);
+  }
+
   absl::StatusOr<std::unique_ptr<Drafter>> Make(const Json& options) {
     return MakeDrafter(options,
                        {.target = models_.target.model.get(),
@@ -107,15 +128,7 @@ class Laboratory {
   }
 
   absl::Status RunDrafter(const DrafterInfo& info, GreedyReport& report) {
-    absl::StatusOr<std::unique_ptr<Drafter>> made = Make({{"type", info.key}});
-    const bool needs_file = !info.needs_heads && absl::IsFailedPrecondition(made.status());
-    if (needs_file) made = info.key == std::string("replay") ? MakeReplay() : MakeWithCorpus(info.key);
-    if (info.needs_heads && plan_.drafter.empty()) {
-      report.left_out.push_back(absl::StrCat(info.key, " (needs heads)"));
-      return absl::OkStatus();
-    }
-    FORERUN_RETURN_IF_ERROR(made.status());
-    const std::unique_ptr<Drafter>& drafter = *made;
+    FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> drafter, MakeWhatItNeeds(info));
     for (const RuleInfo& rule_info : ListRules()) {
       if (!plan_.rule.empty() && plan_.rule != rule_info.name) continue;
       FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(rule_info.name));

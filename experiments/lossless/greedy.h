@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "experiments/config/config.h"
+#include "experiments/lossless/counts.h"
 
 namespace forerun {
 
@@ -14,6 +15,7 @@ struct GreedyPlan {
   std::string target;
   std::string draft;          // empty: drafters that need one are left out
   std::string rule, drafter;  // empty: all
+  HeadsOf heads = {};
   int new_tokens = 48;
   EngineConfig engine = {};
 };
@@ -32,7 +34,7 @@ struct GreedyReport {
   std::vector<std::string> left_out = {};  // "medusa (needs heads)"
 };
 
-// A drafter that needs a corpus gets one of the prompts' own texts.
+// A drafter that needs a corpus or a log gets one of the prompts' own texts. Shows its progress on stderr.
 absl::StatusOr<GreedyReport> RunGreedyTexts(const GreedyPlan& plan);
 
 }  // namespace forerun

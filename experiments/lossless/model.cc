@@ -9,6 +9,7 @@
 #include "core/model/partial_model.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
+#include "experiments/base/progress.h"
 #include "experiments/lossless/faulty_rules.h"
 #include "experiments/lossless/plain_law.h"
 #include "experiments/run/machine.h"
@@ -30,7 +31,7 @@ struct Drafting {
   int num_speculative_tokens = 2;
 };
 
-std::vector<Drafting> Draftings(int layers) {
+std::vector<Drafting> Draftings(int layers, const HeadsOf& heads) {
   const Json tree = {{"type", "static"}, {"widths", {2, 1}}};
   std::vector<Drafting> all = {
       {"early_exit sampled",
@@ -41,6 +42,13 @@ std::vector<Drafting> Draftings(int layers) {
                    {{"type", "draft_tree"}, {"sample", sample}, {"tree", tree}},
                    /*chain=*/false,
                    /*num_speculative_tokens=*/4});
+  }
+  for (const auto& [drafter, folder] : heads) {
+    all.push_back({drafter + " sampled",
+                   {{"type", drafter},
+                    {"heads", folder},
+                    {"sample", "sampled"},
+                    {"tree", {{"type", "static"}, {"widths", {1, 1}}}}}});
   }
   return all;
 }
@@ -78,8 +86,13 @@ class Laboratory {
     }
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> exact_match, MakeRule("exact_match"));
     FORERUN_RETURN_IF_ERROR(Measure({.drafter = "none", .rule = "exact_match"}, nullptr, *exact_match, 0));
-    for (const Drafting& drafting : Draftings(layers_)) FORERUN_RETURN_IF_ERROR(RunDrafting(drafting));
-    FORERUN_RETURN_IF_ERROR(RunControls());
+    const std::vector<Drafting> draftings = Draftings(layers_, plan_.heads);
+    for (std::size_t i = 0; i < draftings.size(); ++i) {
+      FORERUN_RETURN_IF_ERROR(RunDrafting(draftings[i]));
+      progress_.Show(static_cast<double>(i + 1) / static_cast<double>(draftings.size() + 1));
+    }
+    FORERUN_RETURN_IF_ERROR(RunControls(draftings));
+    progress_.Finish();
     return std::move(report_);
   }
 
@@ -109,8 +122,7 @@ class Laboratory {
     return absl::OkStatus();
   }
 
-  absl::Status RunControls() {
-    const std::vector<Drafting> draftings = Draftings(layers_);
+  absl::Status RunControls(const std::vector<Drafting>& draftings) {
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> chain, Make(draftings[0].options));
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> tree, Make(draftings[2].options));
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> oracle, Make({{"type", "oracle"}}));
@@ -149,6 +161,7 @@ class Laboratory {
   Request request_;
   std::vector<PlaceLaw> laws_;
   SampledReport report_;
+  ShareProgress progress_{"counts on the model"};
 };
 
 }  // namespace

@@ -17,12 +17,13 @@ struct ModelLawPlan {
   std::string target;
   std::string draft;          // of `draft_tree`; empty: the target with its first layers alone
   std::string rule, drafter;  // empty: all
+  HeadsOf heads = {};
   int texts = 1000;
   uint64_t seed = 20231;
   EngineConfig engine = {};
 };
 
-// Not judged yet.
+// Not judged yet. Shows its progress on stderr.
 absl::StatusOr<SampledReport> RunModelLaws(const ModelLawPlan& plan);
 
 }  // namespace forerun

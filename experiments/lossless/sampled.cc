@@ -9,6 +9,7 @@
 #include "core/model/table_model.h"
 #include "core/verify/registry.h"
 #include "drafters/registry.h"
+#include "experiments/base/progress.h"
 #include "experiments/lossless/faulty_rules.h"
 
 namespace forerun {
@@ -70,10 +71,15 @@ class Laboratory {
         draft_(*pool_, ContextTable::Random(kVocab, 1, plan.seed + 1)) {}
 
   absl::Status Run() {
+    ShareProgress progress("counts on tables");
+    double done = 0;
     for (const DrafterInfo& info : ListDrafters()) {
+      progress.Show(done++ / static_cast<double>(ListDrafters().size()));
       if (plan_.drafter.empty() || plan_.drafter == info.key) FORERUN_RETURN_IF_ERROR(RunDrafter(info));
     }
-    return RunControls();
+    FORERUN_RETURN_IF_ERROR(RunControls());
+    progress.Finish();
+    return absl::OkStatus();
   }
 
   SampledReport TakeReport() {
@@ -92,14 +98,13 @@ class Laboratory {
 
   // Every kind of draft sampling that the drafter knows, under every rule that keeps the law for it.
   absl::Status RunDrafter(const DrafterInfo& info) {
+    if (info.needs_files()) {  // tables have no such thing
+      report_.left_out.push_back(absl::StrCat(info.key, " (needs ", NeedsText(info.needs), ")"));
+      return absl::OkStatus();
+    }
     for (const char* sample : {"", "sampled", "coupled"}) {
       const absl::StatusOr<std::unique_ptr<Drafter>> drafter = Make(info.key, sample);
       if (!drafter.ok() && *sample != '\0') continue;  // it has no such option
-      if (plan_.drafter.empty() && absl::IsFailedPrecondition(drafter.status())) {
-        report_.left_out.push_back(
-            absl::StrCat(info.key, " (needs ", info.needs_heads ? "heads)" : "a corpus)"));
-        return absl::OkStatus();
-      }
       FORERUN_RETURN_IF_ERROR(drafter.status());
       const std::string name = absl::StrCat(info.key, *sample == '\0' ? "" : " ", sample);
       for (const RuleInfo& rule_info : ListRules()) {

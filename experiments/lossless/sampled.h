@@ -18,7 +18,7 @@ struct SampledPlan {
   uint64_t seed = 20231;
 };
 
-// Not judged yet.
+// Not judged yet. Shows its progress on stderr.
 absl::StatusOr<SampledReport> RunSampledLaws(const SampledPlan& plan);
 
 }  // namespace forerun

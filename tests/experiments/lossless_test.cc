@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/program_test.h"
+#include "tests/support/random_heads.h"
 
 namespace forerun {
 namespace {
@@ -48,6 +49,24 @@ TEST_F(ModelLawsTest, RightRulesPassAndMistakesAreSeen) {
   }
   EXPECT_EQ(controls, 3);
   EXPECT_EQ(report->rows.size(), 6u);  // plain sampling, two chains and the controls
+}
+
+// Heads that know nothing still must not change the law, nor a word at temperature 0.
+TEST_F(ModelLawsTest, HeadsAreTriedWhereThereAreSome) {
+  const HeadFolder heads(RandomMedusa({.width = 256, .vocab = 4096, .heads = 2}), Json::object());
+  const ProgramResult result = Run({"check", "lossless", "--rule", "rejection", "--drafter", "medusa",
+                                    "--tables", "1", "--texts", "5000", "--model-texts", "300", "--seed", "7",
+                                    "--model", kTarget, "--heads", "medusa=" + heads.path(), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto report = ParseJson(result.out, "report");
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ((*report)["model"]["seed"], 7);
+  std::vector<std::string> drafters;
+  for (const Json& row : (*report)["model"]["rows"])
+    if (row["control"] == false) drafters.push_back(row["drafter"]);
+  EXPECT_THAT(drafters, testing::ElementsAre("none", "medusa sampled"));
+  ASSERT_EQ((*report)["greedy"].size(), 1u);
+  EXPECT_EQ((*report)["greedy"][0]["drafter"], "medusa");
 }
 
 TEST(LosslessReport, CountsWhatFailed) {
@@ -95,6 +114,13 @@ TEST_F(CheckLosslessTest, PrintsTablesOrJson) {
 
 TEST_F(CheckLosslessTest, RefusesWhatItCouldNotUse) {
   ExpectOneLineError(Run({"check", "lossless", "--draft", "x"}), 2, "--draft x: needs --model");
+  ExpectOneLineError(Run({"check", "lossless", "--heads", "eagle=x"}), 2, "--heads eagle=x: needs --model");
+  for (const char* heads : {"eagle", "ngram=x", "=x", ""}) {
+    ExpectOneLineError(Run({"check", "lossless", "--model", "x", "--heads", heads}), 2,
+                       "expected eagle=FOLDER or the like");
+  }
+  ExpectOneLineError(Run({"check", "lossless", "--drafter", "rest", "--rule", "block", "--tables", "1"}), 2,
+                     "--drafter rest: needs a corpus, and tables have none: name a model with --model");
   ExpectOneLineError(Run({"check", "lossless", "--exact-only", "--model", "x"}), 2, "--exact-only");
   ExpectOneLineError(Run({"check", "lossless", "--rule", "blok"}), 2, "--rule");
 }
