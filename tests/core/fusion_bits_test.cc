@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(Models, FusionBits, testing::ValuesIn(AllArchitectures(
 
 // --- the checks can fail ---
 
-// One last place, and only in the fused operations, which name a stride; also where one lane took a whole row.
+// One last place, and only in the fused operations, which name a stride; also where one lane took a whole
+// row.
 void SliceDependentGate(const GateArgs& args, WorkRange rows, Lane& lane) {
   kGate.reference(args, rows, lane);
   if (args.stride == 0) return;

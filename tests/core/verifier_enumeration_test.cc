@@ -21,7 +21,7 @@ std::vector<std::string> RuleNames() {
 class ExactLaw : public testing::TestWithParam<std::string> {};
 
 // And a lossy rule whose law were the target's would have been given too weak a name.
-TEST_P(ExactLaw, IsKeptWhereItIsPromisedAndOnlyThere) {
+TEST_P(ExactLaw, SlowIsKeptWhereItIsPromisedAndOnlyThere) {
   const bool promises = Rule(GetParam()).aim() == Law::kExact;
   const std::vector<ExactRow> rows = RunExactLaws(GetParam(), promises ? 2 : 1);
   ASSERT_FALSE(rows.empty());

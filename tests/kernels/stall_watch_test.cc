@@ -21,7 +21,7 @@ class StallWatchTest : public testing::Test {
     return milliseconds(-1);
   }
 
-  const StallPolicy policy_;
+  const StallPolicy policy_{};
   StallWatch watch_{3, policy_};
   StallWatch::Time now_{milliseconds(12345)};
 };

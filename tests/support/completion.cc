@@ -62,7 +62,7 @@ std::vector<RequestResult> CompleteMany(Model& target, KvPool& pool, const Reque
 
 std::string CheckRecords(const Request& request, const Completion& completion) {
   std::vector<TokenId> emitted;
-  int64_t drafted = 0, accepted = 0, truncated = 0;
+  int64_t drafted = 0, accepted = 0;
   for (std::size_t i = 0; i < completion.rounds.size(); ++i) {
     const RoundRecord& round = completion.rounds[i];
     const bool last = i + 1 == completion.rounds.size();
@@ -80,7 +80,6 @@ std::string CheckRecords(const Request& request, const Completion& completion) {
     emitted.insert(emitted.end(), round.emitted.begin(), round.emitted.end());
     drafted += round.drafted;
     accepted += round.accepted;
-    truncated += round.truncated;
   }
   const RequestResult& result = completion.result;
   if (emitted != result.output) return "the rounds' tokens are not the output";
