@@ -129,6 +129,7 @@ class Laboratory {
 
   absl::Status RunDrafter(const DrafterInfo& info, GreedyReport& report) {
     FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Drafter> drafter, MakeWhatItNeeds(info));
+    const std::size_t before = report.rows.size();
     for (const RuleInfo& rule_info : ListRules()) {
       if (!plan_.rule.empty() && plan_.rule != rule_info.name) continue;
       FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(rule_info.name));
@@ -136,6 +137,8 @@ class Laboratory {
       FORERUN_ASSIGN_OR_RETURN(const std::vector<RequestResult> results, Write(drafter.get(), *rule));
       report.rows.push_back(Compare(info.key, rule_info.name, results));
     }
+    if (report.rows.size() == before)
+      report.left_out.push_back(absl::StrCat(info.key, " (", plan_.rule, " cannot judge its drafts)"));
     return absl::OkStatus();
   }
 

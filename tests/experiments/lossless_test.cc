@@ -54,8 +54,8 @@ TEST_F(ModelLawsTest, RightRulesPassAndMistakesAreSeen) {
 // Heads that know nothing still must not change the law, nor a word at temperature 0.
 TEST_F(ModelLawsTest, HeadsAreTriedWhereThereAreSome) {
   const HeadFolder heads(RandomMedusa({.width = 256, .vocab = 4096, .heads = 2}), Json::object());
-  const ProgramResult result = Run({"check", "lossless", "--rule", "rejection", "--drafter", "medusa",
-                                    "--tables", "1", "--texts", "5000", "--model-texts", "300", "--seed", "7",
+  const ProgramResult result = Run({"check", "lossless", "--rule", "exact_match", "--drafter", "medusa",
+                                    "--tables", "1", "--texts", "8000", "--model-texts", "600", "--seed", "7",
                                     "--model", kTarget, "--heads", "medusa=" + heads.path(), "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto report = ParseJson(result.out, "report");
