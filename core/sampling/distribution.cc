@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/sampling/warp.h"
+#include "core/sampling/weigh.h"
 
 namespace forerun {
 namespace {
@@ -27,24 +28,32 @@ void MergeWalk(const Distribution& p, const Distribution& q, Visit visit) {
   }
 }
 
+// Of the logits that top_k keeps; where all stay, of no more than top_p and min_p can keep.
+WeightedTokens WeightsOf(std::span<const float> logits, float best, const Sampling& sampling, bool limited) {
+  if (limited) return TopKWeights(logits, best, sampling.temperature, sampling.top_k);
+  if (sampling.top_p < 1 || sampling.min_p > 0)
+    return LikelyWeights(logits, best, sampling.temperature, sampling.top_p, sampling.min_p);
+  return AllWeights(logits, best, sampling.temperature);
+}
+
 }  // namespace
 
 Distribution::Distribution(std::vector<TokenId> tokens, std::vector<double> weights)
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)) {
-  double sum = 0;
-  for (const double weight : probabilities_) sum += weight;
+  const double sum = LaneSum(probabilities_);
   if (tokens_.empty() || sum == 0) {
     tokens_.clear();
     probabilities_.clear();
     return;
   }
   FORERUN_CHECK(sum > 0 && std::isfinite(sum));
+  for (double& probability : probabilities_) probability /= sum;
+  if (std::count(probabilities_.begin(), probabilities_.end(), 0.0) == 0) return;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    const double probability = probabilities_[i] / sum;
     tokens_[kept] = tokens_[i];
-    probabilities_[kept] = probability;
-    kept += probability > 0;
+    probabilities_[kept] = probabilities_[i];
+    kept += probabilities_[i] > 0;
   }
   tokens_.resize(kept);
   probabilities_.resize(kept);
@@ -70,17 +79,14 @@ Distribution Distribution::FromLogits(std::span<const float> logits, const Sampl
   FORERUN_CHECK(!logits.empty());
   if (sampling.plain_argmax()) return PointMass(BestLogit(logits));
   std::vector<float> adjusted;
-  const bool likely_will_do = sampling.top_k == 0 && (sampling.top_p < 1 || sampling.min_p > 0);
-  if (sampling.adjusts_logits() || !likely_will_do) {
+  const bool limited = sampling.top_k > 0 && static_cast<std::size_t>(sampling.top_k) < logits.size();
+  if (sampling.adjusts_logits() || limited) {
     adjusted = AdjustLogits(logits, sampling, history);
     logits = adjusted;
   }
   const TokenId best = BestLogit(logits);
   if (sampling.greedy() || !std::isfinite(logits[best])) return PointMass(best);
-  WeightedTokens weighted =
-      likely_will_do
-          ? LikelyWeights(logits, logits[best], sampling.temperature, sampling.top_p, sampling.min_p)
-          : TopKWeights(logits, logits[best], sampling.temperature, sampling.top_k);
+  WeightedTokens weighted = WeightsOf(logits, logits[best], sampling, limited);
   KeepTopP(weighted, sampling.top_p);
   KeepMinP(weighted, sampling.min_p);
   return Distribution(std::move(weighted.tokens), std::move(weighted.weights));
@@ -99,16 +105,26 @@ TokenId Distribution::Argmax() const {
 Distribution Distribution::MinusClamped(const Distribution& q) const { return Above(q, 1).distribution; }
 
 Residual Distribution::Above(const Distribution& q, double scale) const {
-  std::vector<TokenId> tokens;
-  std::vector<double> weights;
-  double mass = 0;
-  MergeWalk(*this, q, [&](TokenId token, double p_token, double q_token) {
-    const double weight = scale * p_token - q_token;
-    if (weight <= 0) return;
-    tokens.push_back(token);
-    weights.push_back(weight);
-    mass += weight;
-  });
+  std::vector<TokenId> tokens(tokens_.size());
+  std::vector<double> weights(tokens_.size());
+  std::size_t kept = 0;
+  const auto keep_if_above = [&](std::size_t i, double q_token) {
+    tokens[kept] = tokens_[i];
+    weights[kept] = scale * probabilities_[i] - q_token;
+    kept += weights[kept] > 0;
+  };
+  // Two whole vocabularies agree from the first id on: no search for a partner.
+  const std::size_t shared =
+      std::mismatch(tokens_.begin(), tokens_.end(), q.tokens_.begin(), q.tokens_.end()).first -
+      tokens_.begin();
+  for (std::size_t i = 0; i < shared; ++i) keep_if_above(i, q.probabilities_[i]);
+  for (std::size_t i = shared, j = shared; i < tokens_.size(); ++i) {
+    while (j < q.tokens_.size() && q.tokens_[j] < tokens_[i]) ++j;
+    keep_if_above(i, j < q.tokens_.size() && q.tokens_[j] == tokens_[i] ? q.probabilities_[j] : 0);
+  }
+  tokens.resize(kept);
+  weights.resize(kept);
+  const double mass = LaneSum(weights);
   return {mass, Distribution(std::move(tokens), std::move(weights))};
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/row_reduce/row_reduce_simd.h"
+#include "kernels/simd/double_lanes_avx2.h"
 #include "kernels/simd/lanes_avx2.h"
 
 namespace forerun {

@@ -40,11 +40,11 @@ template <class Lanes>
 inline double SumOfExp(float largest, const float* x, int64_t columns) {
   const Lanes shift = Lanes::Broadcast(largest);
   const int64_t whole = columns / 16 * 16;
-  auto sum = Lanes::Doubles::Zero();
-  for (int64_t c = 0; c < whole; c += 16) sum = sum + ExpLanes(Lanes::Load(x + c) - shift);
+  auto sum = Widen(Lanes::Broadcast(0));
+  for (int64_t c = 0; c < whole; c += 16) sum = sum + Widen(ExpLanes(Lanes::Load(x + c) - shift));
   if (whole < columns) {
     const int rest = static_cast<int>(columns - whole);
-    sum = sum + ExpLanes(Lanes::LoadFirst(x + whole, rest, -__builtin_inff()) - shift);
+    sum = sum + Widen(ExpLanes(Lanes::LoadFirst(x + whole, rest, -__builtin_inff()) - shift));
   }
   return Sum(sum);
 }

@@ -14,17 +14,7 @@ alignas(64) inline constexpr int32_t kFirst[32] = {-1, -1, -1, -1, -1, -1, -1, -
                                                    -1, -1, -1, -1, -1, 0,  0,  0,  0,  0,  0,
                                                    0,  0,  0,  0,  0,  0,  0,  0,  0,  0};
 
-// Sixteen doubles; v[i] holds lanes 4i to 4i + 3.
-struct DoubleLanes {
-  __m256d v[4];
-
-  static DoubleLanes Zero() {
-    return {{_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd()}};
-  }
-};
-
 struct Lanes {
-  using Doubles = DoubleLanes;
   static constexpr int kRegisterTile = 6;  // accumulators that fit in registers beside their operands
 
   __m256 low, high;
@@ -107,18 +97,6 @@ inline float Largest(Lanes a) {
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
-}
-
-inline DoubleLanes operator+(DoubleLanes a, Lanes b) {
-  return {{_mm256_add_pd(a.v[0], _mm256_cvtps_pd(_mm256_castps256_ps128(b.low))),
-           _mm256_add_pd(a.v[1], _mm256_cvtps_pd(_mm256_extractf128_ps(b.low, 1))),
-           _mm256_add_pd(a.v[2], _mm256_cvtps_pd(_mm256_castps256_ps128(b.high))),
-           _mm256_add_pd(a.v[3], _mm256_cvtps_pd(_mm256_extractf128_ps(b.high, 1)))}};
-}
-inline double Sum(DoubleLanes a) {
-  const __m256d four = _mm256_add_pd(_mm256_add_pd(a.v[0], a.v[2]), _mm256_add_pd(a.v[1], a.v[3]));
-  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
 }  // namespace forerun::avx2

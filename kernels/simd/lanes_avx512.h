@@ -11,15 +11,7 @@ namespace forerun::avx512 {
 inline __m256 LowHalf(__m512 v) { return _mm512_castps512_ps256(v); }
 inline __m256 HighHalf(__m512 v) { return _mm512_extractf32x8_ps(v, 1); }
 
-// Sixteen doubles.
-struct DoubleLanes {
-  __m512d low, high;
-
-  static DoubleLanes Zero() { return {_mm512_setzero_pd(), _mm512_setzero_pd()}; }
-};
-
 struct Lanes {
-  using Doubles = DoubleLanes;
   static constexpr int kRegisterTile = 8;  // accumulators that fit in registers beside their operands
 
   __m512 v;
@@ -77,17 +69,6 @@ inline float Largest(Lanes a) {
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
-}
-
-inline DoubleLanes operator+(DoubleLanes a, Lanes b) {
-  return {_mm512_add_pd(a.low, _mm512_cvtps_pd(LowHalf(b.v))),
-          _mm512_add_pd(a.high, _mm512_cvtps_pd(HighHalf(b.v)))};
-}
-inline double Sum(DoubleLanes a) {
-  const __m512d eight = _mm512_add_pd(a.low, a.high);
-  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
 }  // namespace forerun::avx512

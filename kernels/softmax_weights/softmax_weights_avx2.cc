@@ -1,3 +1,4 @@
+#include "kernels/simd/double_lanes_avx2.h"
 #include "kernels/simd/lanes_avx2.h"
 #include "kernels/softmax_weights/softmax_weights_simd.h"
 

@@ -16,18 +16,18 @@ template <class Lanes>
 void SoftmaxWeightsLanes(const SoftmaxWeightsArgs& args) {
   const Lanes largest = Lanes::Broadcast(args.largest), temperature = Lanes::Broadcast(args.temperature);
   const int64_t whole = args.columns / 16 * 16;
-  auto sum = Lanes::Doubles::Zero();
+  auto sum = Widen(Lanes::Broadcast(0));
   for (int64_t c = 0; c < whole; c += 16) {
     const Lanes weights = WeightLanes(Lanes::Load(args.x + c), largest, temperature);
     weights.Store(args.weights + c);
-    sum = sum + weights;
+    sum = sum + Widen(weights);
   }
   if (whole < args.columns) {
     const int rest = static_cast<int>(args.columns - whole);
     const Lanes x = Lanes::LoadFirst(args.x + whole, rest, -__builtin_inff());
     const Lanes weights = WeightLanes(x, largest, temperature);
     weights.StoreFirst(args.weights + whole, rest);
-    sum = sum + weights;
+    sum = sum + Widen(weights);
   }
   *args.sum = Sum(sum);
 }
