@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "core/base/damage.h"
 #include "core/base/status_macros.h"
 
 namespace forerun {
@@ -49,17 +50,16 @@ absl::StatusOr<HeadFiles> HeadFiles::Open(absl::string_view path) {
   for (const std::string& file : files) FORERUN_RETURN_IF_ERROR(head.Add(file));
   const fs::path config = (is_folder ? given : given.parent_path()) / "config.json";
   if (fs::exists(config, error)) {
-    FORERUN_ASSIGN_OR_RETURN(head.config_, ReadJsonFile(config.string()));
+    FORERUN_ASSIGN_OR_RETURN(head.config_, AsDamage(ReadJsonFile(config.string())));
     if (!head.config_.is_object()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(config.string(), ": expected an object, found other JSON"));
+      return absl::DataLossError(absl::StrCat(config.string(), ": expected an object, found other JSON"));
     }
   }
   return head;
 }
 
 absl::Status HeadFiles::Add(absl::string_view path) {
-  FORERUN_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::Open(path));
+  FORERUN_ASSIGN_OR_RETURN(SafetensorsFile file, AsDamage(SafetensorsFile::Open(path)));
   for (std::size_t i = 0; i < file.tensors().size(); ++i) {
     const SafetensorsTensor& tensor = file.tensors()[i];
     if (index_.emplace(tensor.name, Place{files_.size(), i}).second) continue;

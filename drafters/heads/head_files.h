@@ -32,7 +32,7 @@ inline constexpr char kNotRunOnPublished[] = "not run on published weights";
 class HeadFiles {
  public:
   // `path`: a folder, whose *.safetensors together are the head; or one such file, beside which config.json
-  // may lie. NotFound or InvalidArgument in one line.
+  // may lie. NotFound where there is none, DataLoss where one is damaged; in one line.
   static absl::StatusOr<HeadFiles> Open(absl::string_view path);
 
   const std::string& path() const { return path_; }

@@ -15,14 +15,6 @@ namespace forerun {
 // be written, NotFound for everything else.
 absl::Status FileError(absl::string_view path, absl::string_view action, int error_number);
 
-// Content that is wrong where only this program, or a tool that makes models, writes is damage: DataLoss for
-// InvalidArgument.
-template <class T>
-absl::StatusOr<T> AsDamage(absl::StatusOr<T> result) {
-  if (result.status().code() != absl::StatusCode::kInvalidArgument) return result;
-  return absl::DataLossError(result.status().message());
-}
-
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes beside `path`, syncs, renames: readers see the old text or the new, never a part.

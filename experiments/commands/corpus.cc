@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/damage.h"
 #include "core/base/status_macros.h"
 #include "core/engine/loaded_model.h"
 #include "core/formats/gguf_file.h"

@@ -3,12 +3,12 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "core/base/damage.h"
 #include "core/base/json.h"
 #include "core/base/status_macros.h"
 #include "core/engine/loaded_model.h"
 #include "core/formats/gguf_file.h"
 #include "core/tokenizer/tokenizer.h"
-#include "experiments/base/files.h"
 #include "experiments/commands/commands.h"
 #include "experiments/commands/text_input.h"
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
+#include "core/base/damage.h"
 #include "core/base/status_macros.h"
 #include "core/verify/registry.h"
-#include "experiments/base/files.h"
 #include "experiments/config/sampling_config.h"
 #include "experiments/report/loops.h"
 

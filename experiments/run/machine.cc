@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/damage.h"
 #include "core/base/status_macros.h"
-#include "experiments/base/files.h"
 
 namespace forerun {
 namespace {

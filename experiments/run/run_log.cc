@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "core/base/damage.h"
 #include "core/base/status_macros.h"
 #include "experiments/run/run_files.h"
 

@@ -2,6 +2,7 @@
 // says, and the drafter's tree.
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 
 #include "absl/strings/str_cat.h"
@@ -200,6 +201,17 @@ TEST(BadMedusa, AFolderWithAPickleAlone) {
   EXPECT_TRUE(absl::IsNotFound(refused));
   EXPECT_NE(std::string(refused.message()).find("medusa_lm_head.pt, which must be converted"),
             std::string::npos);
+}
+
+TEST(BadMedusa, DamageIsNotAWrongRequest) {
+  const TemporaryFolder cut("cut");
+  std::ofstream(cut / "model.safetensors") << "cut off";
+  EXPECT_TRUE(absl::IsDataLoss(HeadFiles::Open(cut.path()).status()));
+  for (const char* config : {"{", "[]"}) {
+    const HeadFolder folder(RandomMedusa({}), Json::object());
+    std::ofstream(folder.path() + "/config.json") << config;
+    EXPECT_TRUE(absl::IsDataLoss(HeadFiles::Open(folder.path()).status())) << config;
+  }
 }
 
 }  // namespace
