@@ -22,7 +22,7 @@ struct Options : ExperimentOptions {
 // Writes summary.json and report.md and prints the report.
 absl::Status Report(const std::string& directory) {
   FORERUN_ASSIGN_OR_RETURN(const LoadedRun run, LoadRun(directory));
-  const std::vector<ComparisonRow> rows = CompareRun(run, /*by_category=*/true);
+  FORERUN_ASSIGN_OR_RETURN(const std::vector<ComparisonRow> rows, CompareRun(run, {}));
   const std::string report = ReportMarkdown(run, rows);
   const std::string summary = DumpJson(ComparisonJson(rows), 1) + "\n";
   FORERUN_RETURN_IF_ERROR(WriteFileAtomically(directory + "/" + kSummaryFile, summary));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "core/base/check.h"
 #include "core/base/damage.h"
 #include "core/base/status_macros.h"
@@ -90,17 +91,48 @@ void FillCounts(const Requests& requests, ComparisonRow* row) {
   row->ms_per_round = MillisecondsPerRound(requests);
 }
 
-void FillAgainstBaseline(const Requests& requests, const Requests& baseline, ComparisonRow* row) {
+void FillSpeedup(const std::vector<RatioTerm>& terms, ComparisonRow* row) {
   if (row->is_baseline) {
     if (row->requests > 0) row->speedup = 1;
-  } else {
-    const std::vector<RatioTerm> terms = SpeedupTerms(requests, baseline);
-    row->paired_prompts = static_cast<int>(terms.size());
-    if (!terms.empty()) row->speedup = RatioOfSums(terms);
-    row->speedup_interval = BootstrapRatio(terms);
+    return;
   }
-  row->draft_cost = DraftCost(requests, baseline);
-  row->verify_cost = VerifyCost(requests, baseline);
+  row->paired_prompts = static_cast<int>(terms.size());
+  if (!terms.empty()) row->speedup = RatioOfSums(terms);
+  row->speedup_interval = BootstrapRatio(terms);
+}
+
+const ArmConfig* FindArm(const ExperimentConfig& config, const std::string& name) {
+  const auto found = std::find_if(config.arms.begin(), config.arms.end(),
+                                  [&name](const ArmConfig& arm) { return arm.name == name; });
+  return found == config.arms.end() ? nullptr : &*found;
+}
+
+// The arms of one category against `reference`.
+void CompareCategory(const LoadedRun& run, const std::string& category, const ArmConfig& reference,
+                     std::vector<ComparisonRow>* rows) {
+  const ArmConfig& baseline = run.config.arms[run.config.baseline];
+  const Requests baseline_requests = Select(run, baseline.name, category);
+  const Requests reference_requests = Select(run, reference.name, category);
+  for (const ArmConfig& arm : run.config.arms) {
+    const Requests requests = Select(run, arm.name, category);
+    ComparisonRow row;
+    row.run = run.directory;
+    row.arm = arm.name;
+    row.category = category;
+    row.is_baseline = arm.name == reference.name;
+    row.law = LawOf(arm);
+    row.arithmetic = ArithmeticOf(run.environment);
+    row.requests_done = static_cast<int>(run.records.requests.size());
+    row.requests_planned = PlannedRequests(run.environment);
+    FillCounts(requests, &row);
+    FillSpeedup(reference.name == baseline.name ? SpeedupTerms(requests, baseline_requests)
+                                                : SpeedupTermsAgainst(requests, reference_requests),
+                &row);
+    row.draft_cost = DraftCost(requests, baseline_requests);
+    row.verify_cost = VerifyCost(requests, baseline_requests);
+    if (PromisesSameText(arm, baseline)) row.identity = CompareOutputs(requests, baseline_requests);
+    rows->push_back(std::move(row));
+  }
 }
 
 }  // namespace
@@ -124,32 +156,21 @@ absl::StatusOr<LoadedRun> LoadRun(const std::string& directory) {
   return run;
 }
 
-std::vector<ComparisonRow> CompareRun(const LoadedRun& run, bool by_category) {
+absl::StatusOr<std::vector<ComparisonRow>> CompareRun(const LoadedRun& run, const CompareOptions& options) {
+  const ArmConfig* reference =
+      options.against.empty() ? &run.config.arms[run.config.baseline] : FindArm(run.config, options.against);
+  if (reference == nullptr) {
+    const auto name = [](std::string* out, const ArmConfig& arm) { out->append(arm.name); };
+    return absl::InvalidArgumentError(absl::StrCat(run.directory, ": expected an arm to compare against of ",
+                                                   absl::StrJoin(run.config.arms, ", ", name), ", found ",
+                                                   options.against));
+  }
   std::vector<std::string> categories = {kAllCategories};
-  if (by_category) {
+  if (options.by_category) {
     for (std::string& category : Categories(run)) categories.push_back(std::move(category));
   }
-  const ArmConfig& baseline = run.config.arms[run.config.baseline];
   std::vector<ComparisonRow> rows;
-  for (const std::string& category : categories) {
-    const Requests baseline_requests = Select(run, baseline.name, category);
-    for (const ArmConfig& arm : run.config.arms) {
-      const Requests requests = Select(run, arm.name, category);
-      ComparisonRow row;
-      row.run = run.directory;
-      row.arm = arm.name;
-      row.category = category;
-      row.is_baseline = arm.name == baseline.name;
-      row.law = LawOf(arm);
-      row.arithmetic = ArithmeticOf(run.environment);
-      row.requests_done = static_cast<int>(run.records.requests.size());
-      row.requests_planned = PlannedRequests(run.environment);
-      FillCounts(requests, &row);
-      FillAgainstBaseline(requests, baseline_requests, &row);
-      if (PromisesSameText(arm, baseline)) row.identity = CompareOutputs(requests, baseline_requests);
-      rows.push_back(std::move(row));
-    }
-  }
+  for (const std::string& category : categories) CompareCategory(run, category, *reference, &rows);
   return rows;
 }
 

@@ -50,7 +50,13 @@ struct ComparisonRow {
   std::string arithmetic;            // "bitwise", "tolerance"
 };
 
-// Every arm, for "all" first and, if `by_category`, for each category in order of appearance.
-std::vector<ComparisonRow> CompareRun(const LoadedRun& run, bool by_category);
+struct CompareOptions {
+  bool by_category = true;
+  std::string against;  // the arm to take for the baseline of speedups; empty: the run's own
+};
+
+// Every arm, for "all" first and, if `by_category`, for each category in order of appearance. InvalidArgument
+// where the run has no arm `against`.
+absl::StatusOr<std::vector<ComparisonRow>> CompareRun(const LoadedRun& run, const CompareOptions& options);
 
 }  // namespace forerun

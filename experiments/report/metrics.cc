@@ -156,6 +156,30 @@ std::vector<RatioTerm> SpeedupTerms(const Requests& arm, const Requests& baselin
   return terms;
 }
 
+std::vector<RatioTerm> SpeedupTermsAgainst(const Requests& arm, const Requests& other) {
+  struct Work {
+    double tokens = 0, seconds = 0;
+  };
+  const auto by_prompt = [](const Requests& requests) {
+    std::map<std::string, Work> works;
+    for (const LoggedRequest* request : requests) {
+      if (!Served(*request)) continue;
+      Work& work = works[request->row.prompt];
+      work.tokens += static_cast<double>(request->row.emitted());
+      work.seconds += request->row.decode_seconds;
+    }
+    return works;
+  };
+  std::map<std::string, Work> others = by_prompt(other);
+  std::vector<RatioTerm> terms;
+  for (const auto& [prompt, work] : by_prompt(arm)) {
+    const Work& reference = others[prompt];
+    if (reference.tokens == 0 || work.seconds <= 0) continue;
+    terms.push_back({reference.seconds / reference.tokens * work.tokens, work.seconds});
+  }
+  return terms;
+}
+
 Identity CompareOutputs(const Requests& requests, const Requests& baseline) {
   const BaselineRuns runs = IndexBaseline(baseline);
   Identity identity;

@@ -58,6 +58,9 @@ std::optional<double> MillisecondsPerRound(const Requests& requests);
 // left out.
 std::vector<RatioTerm> SpeedupTerms(const Requests& arm, const Requests& baseline);
 
+// The same against any other arm: its own time per token at each prompt that both have.
+std::vector<RatioTerm> SpeedupTermsAgainst(const Requests& arm, const Requests& other);
+
 // Requests whose output equals, id by id, the baseline's first run of that prompt.
 struct Identity {
   int identical = 0;

@@ -14,7 +14,7 @@ std::string SpeedupChart(const std::vector<ComparisonRow>& rows);
 // One line for each category: the best arm, or that none is worth it, where the intervals say so.
 std::vector<std::string> Verdicts(const std::vector<ComparisonRow>& rows);
 
-// report.md. `rows`: CompareRun(run, true).
+// report.md. `rows`: CompareRun(run, {}).
 std::string ReportMarkdown(const LoadedRun& run, const std::vector<ComparisonRow>& rows);
 
 }  // namespace forerun

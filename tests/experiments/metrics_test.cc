@@ -170,6 +170,21 @@ TEST(Metrics, SpeedupPairsEachPromptWithItsBracket) {
   EXPECT_NEAR(RatioOfSums(terms), 1.5 / 1.35, 1e-12);
 }
 
+// Texts may differ in length: what counts is the other arm's time a token.
+TEST(Metrics, SpeedupAgainstAnotherArm) {
+  Log arm, other;
+  arm.Add("a", std::vector<RoundSpec>(6), 0.3);
+  arm.Add("b", std::vector<RoundSpec>(4), 0.4);
+  arm.Add("c", std::vector<RoundSpec>(4), 0.4);  // the other lacks it
+  other.Add("a", std::vector<RoundSpec>(4), 0.4);
+  other.Add("b", std::vector<RoundSpec>(4), 0.2);
+  const std::vector<RatioTerm> terms = SpeedupTermsAgainst(arm.All(), other.All());
+  ASSERT_EQ(terms.size(), 2u);
+  EXPECT_NEAR(terms[0].numerator, 0.6, 1e-12);  // 0.1 s a token, for 6 tokens
+  EXPECT_NEAR(terms[0].denominator, 0.3, 1e-12);
+  EXPECT_NEAR(RatioOfSums(terms), 0.8 / 0.7, 1e-12);
+}
+
 TEST(Metrics, OutputsAreComparedIdByIdWithTheFirstBaselineRun) {
   Log baseline, arm;
   AddBaseline(baseline, "a", 0, 3, 1);

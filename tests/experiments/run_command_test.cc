@@ -12,6 +12,7 @@
 namespace forerun {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -50,6 +51,10 @@ TEST_F(RunCommandTest, RunWritesEverythingAndComparePrintsIt) {
   EXPECT_EQ((*json)["rows"][3]["acceptance_rate"], 1.0);
   for (const Json& row : (*json)["rows"]) EXPECT_EQ(row["identical"], row["identical_of"]);
   ExpectOneLineError(Run({"compare", "nowhere"}), 3, "nowhere: no run here");
+  const ProgramResult against = Run({"compare", "run", "--against", "suffix-k8", "--times", "typical"});
+  EXPECT_THAT(against.out, ContainsRegex("suffix-k8 .* 1 .baseline."));
+  EXPECT_THAT(against.out, HasSubstr("times: typical ones"));
+  ExpectOneLineError(Run({"compare", "run", "--against", "x"}), 2, "expected an arm to compare against of");
 }
 
 TEST_F(RunCommandTest, AShortlistIsMarkedInEveryRowAndTable) {
@@ -77,7 +82,7 @@ TEST_F(RunCommandTest, SampledRunsPairByTheirKeys) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto loaded = LoadRun(folder_ / "run");
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  const std::vector<ComparisonRow> rows = CompareRun(*loaded, false);
+  const std::vector<ComparisonRow> rows = *CompareRun(*loaded, {.by_category = false, .against = ""});
   EXPECT_EQ(rows[1].law, "exact_law");
   ASSERT_TRUE(rows[1].identity.has_value());
   EXPECT_EQ(rows[1].identity->identical, rows[1].identity->compared);  // the very text of plain sampling
@@ -92,7 +97,7 @@ TEST_F(RunCommandTest, LossyRulesSaySo) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto loaded = LoadRun(folder_ / "run");
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  const std::vector<ComparisonRow> rows = CompareRun(*loaded, false);
+  const std::vector<ComparisonRow> rows = *CompareRun(*loaded, {.by_category = false, .against = ""});
   EXPECT_EQ(rows[0].law, "greedy_identical");
   EXPECT_EQ(rows[1].law, "lossy");
   EXPECT_EQ(rows[2].law, "synthetic");
@@ -146,7 +151,7 @@ TEST_F(RunCommandTest, RunGoesOnAfterARequestThatRanOut) {
            "engine={\"kv_budget_mib\": 4, \"kv_dtype\": \"f32\"}", "--set", "max_new_tokens=8"});
   EXPECT_EQ(again.exit_code, 4) << again.err;  // what failed before has still failed
   EXPECT_THAT(again.err, HasSubstr("requests failed; the first: 1/baseline/0: KV pool"));
-  const std::vector<ComparisonRow> rows = CompareRun(*LoadRun(folder_ / "run"), true);
+  const std::vector<ComparisonRow> rows = *CompareRun(*LoadRun(folder_ / "run"), {});
   EXPECT_EQ(rows[0].errors, 2);
   EXPECT_EQ(rows[0].requests, 2);
   EXPECT_EQ(rows[0].prompts, 1);  // the other was never served
