@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "experiments/base/median.h"
 #include "kernels/matmul/packed_layout.h"
 
 namespace forerun {
@@ -36,12 +37,6 @@ double Seconds(Run run) {
 }
 
 }  // namespace
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 Roofline::Roofline(Isa isa, ThreadPool& threads)
     : isa_(isa), threads_(threads), memory_(ReadBytes()), sums_(memory_.bytes() / kReadUnit) {

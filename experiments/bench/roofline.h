@@ -19,8 +19,6 @@
 
 namespace forerun {
 
-double Median(std::vector<double> values);  // of at least one; of an even number, the middle two's mean
-
 class Roofline {
  public:
   // `threads` outlives it.

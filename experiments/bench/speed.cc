@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
 #include "core/base/status_macros.h"
+#include "experiments/base/median.h"
 #include "experiments/base/progress.h"
 #include "experiments/texts/sample_text.h"
 #include "experiments/texts/scoring.h"

@@ -170,12 +170,12 @@ std::vector<RatioTerm> SpeedupTermsAgainst(const Requests& arm, const Requests& 
     }
     return works;
   };
-  std::map<std::string, Work> others = by_prompt(other);
+  const std::map<std::string, Work> others = by_prompt(other);
   std::vector<RatioTerm> terms;
   for (const auto& [prompt, work] : by_prompt(arm)) {
-    const Work& reference = others[prompt];
-    if (reference.tokens == 0 || work.seconds <= 0) continue;
-    terms.push_back({reference.seconds / reference.tokens * work.tokens, work.seconds});
+    const auto found = others.find(prompt);
+    if (found == others.end() || found->second.tokens == 0 || work.seconds <= 0) continue;
+    terms.push_back({found->second.seconds / found->second.tokens * work.tokens, work.seconds});
   }
   return terms;
 }

@@ -1,24 +1,18 @@
 #include "experiments/report/typical_times.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "experiments/base/median.h"
 
 namespace forerun {
 namespace {
 
 constexpr int kContextStep = 64;
 constexpr double kFreeDraft = 0.02;  // of a plain round
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Time by kind of round: collect all, then ask.
 template <class Kind>

@@ -1,6 +1,7 @@
 // Ceilings and floors: the arithmetic, and that the measured numbers hang together.
 #include "experiments/bench/roofline.h"
 
+#include "experiments/base/median.h"
 #include "gtest/gtest.h"
 #include "tests/support/test_models.h"
 
@@ -23,7 +24,7 @@ TEST(Floor, WeightsCountOnceAndRowsEach) {
   EXPECT_EQ(floor.bytes, 256 + 256 * 16 / 2 + 2 * 16 * 10 * 4);  // scales, nibbles; a padded second group
 }
 
-TEST(Roofline, Medians) {
+TEST(Median, IsTheMiddleOneOrTheMeanOfTwo) {
   EXPECT_EQ(Median({3}), 3);
   EXPECT_EQ(Median({5, 1, 3}), 3);
   EXPECT_EQ(Median({5, 1, 3, 2}), 2.5);
