@@ -67,6 +67,11 @@ absl::StatusOr<Json> WithDefaults(const Json& options, absl::string_view where) 
   return all;
 }
 
+std::string Refusal(const Verifier& rule, absl::string_view draft, const Sampling& sampling) {
+  return absl::StrCat("rule \"", rule.name(), "\" keeps the target's law for ", rule.kept_for(), ", not for ",
+                      draft, " at temperature ", sampling.temperature);
+}
+
 // The names, quoted, of the rules that keep the law here.
 std::vector<std::string> RulesFor(const DraftKind& kind, const Sampling& sampling) {
   std::vector<std::string> names;
@@ -118,10 +123,17 @@ std::string DefaultRule(const DraftKind& kind, const Sampling& sampling) {
 
 absl::Status CheckPairing(const Verifier& rule, const DraftKind& kind, const Sampling& sampling) {
   if (rule.aim() != Law::kExact || rule.KeepsLaw(kind, sampling)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("rule \"", rule.name(), "\" keeps the target's law for ",
-                                                 rule.kept_for(), ", not for a ", Describe(kind),
-                                                 " at temperature ", sampling.temperature, "; use one of ",
+  return absl::InvalidArgumentError(absl::StrCat(Refusal(rule, absl::StrCat("a ", Describe(kind)), sampling),
+                                                 "; use one of ",
                                                  absl::StrJoin(RulesFor(kind, sampling), ", ")));
+}
+
+absl::Status CheckFitsSome(const Verifier& rule, const Sampling& sampling) {
+  for (const Proposal proposal :
+       {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
+    if (CheckPairing(rule, {.proposal = proposal}, sampling).ok()) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(Refusal(rule, "any", sampling));
 }
 
 }  // namespace forerun

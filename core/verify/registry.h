@@ -31,5 +31,7 @@ std::string DefaultRule(const DraftKind& kind, const Sampling& sampling);
 // OK where the output keeps the target's law for these drafts and this sampling, or where the rule does not
 // aim at that; otherwise InvalidArgument with the rules that would.
 absl::Status CheckPairing(const Verifier& rule, const DraftKind& kind, const Sampling& sampling);
+// The same where the kind of draft is not known yet: whether there is one that the rule may judge.
+absl::Status CheckFitsSome(const Verifier& rule, const Sampling& sampling);
 
 }  // namespace forerun

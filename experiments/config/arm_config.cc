@@ -49,17 +49,6 @@ absl::Status ReadDrafterType(const Json& json, const std::string& where, ArmConf
   return reader.Finish();
 }
 
-// Which drafts the arm's drafter will make is known only once it is made; here, whether the rule fits any.
-absl::Status CheckFitsSome(const Verifier& rule, const Sampling& sampling) {
-  for (const Proposal proposal :
-       {Proposal::kDeterministic, Proposal::kSampled, Proposal::kSampledWithoutReplacement}) {
-    if (CheckPairing(rule, {.proposal = proposal}, sampling).ok()) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("rule \"", rule.name(), "\" keeps the target's law for ",
-                                                 rule.kept_for(), ", not for any at temperature ",
-                                                 sampling.temperature));
-}
-
 absl::Status ReadRule(const Json* json, const std::string& where, ArmConfig* arm) {
   Json options = json == nullptr ? Json::object() : *json;
   arm->rule_named = !options.is_object() || options.contains("rule");
@@ -69,6 +58,7 @@ absl::Status ReadRule(const Json* json, const std::string& where, ArmConfig* arm
   FORERUN_ASSIGN_OR_RETURN(arm->verifier, ResolveRule(options, where));
   arm->rule = arm->verifier["rule"].get<std::string>();
   FORERUN_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> rule, MakeRule(arm->verifier, where));
+  // Which drafts the arm's drafter will make is known only once it is made.
   const absl::Status fits = CheckFitsSome(*rule, arm->sampling);
   if (fits.ok()) return fits;
   return absl::InvalidArgumentError(absl::StrCat(where, ".rule: ", fits.message()));

@@ -1,6 +1,7 @@
 // What rules say about themselves, how they are made, and what a verdict holds.
 #include "core/verify/verifier.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -130,6 +131,21 @@ TEST(CheckPairing, RefusalsNameTheRulesThatFit) {
       }
     }
   }
+}
+
+TEST(CheckFitsSome, RefusesWhatFitsNoDraft) {
+  for (const RuleInfo& info : ListRules()) {
+    for (const Sampling& sampling : {kCold, kWarm}) {
+      const auto kinds = AllKinds();
+      const bool some = std::any_of(kinds.begin(), kinds.end(), [&](const DraftKind& kind) {
+        return CheckPairing(Rule(info.name), kind, sampling).ok();
+      });
+      EXPECT_EQ(CheckFitsSome(Rule(info.name), sampling).ok(), some) << info.name;
+    }
+  }
+  EXPECT_EQ(CheckFitsSome(Rule("greedy"), kWarm).message(),
+            "rule \"greedy\" keeps the target's law for any draft at temperature 0, not for any at "
+            "temperature 0.7");
 }
 
 TEST(DefaultRule, KeepsTheLawOfEveryDraft) {
