@@ -28,20 +28,14 @@ class RecurrentDrafter final : public Drafter {
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
 
   absl::Status Propose(std::span<DraftTask> tasks) override {
-    std::vector<GrowingTree> live;
-    for (DraftTask& task : tasks) {
-      if (task.budget == 0) {
-        reader_.CatchUp(task);
-      } else if (reader_.Follows(task)) {
-        if (auto growth = Start(task)) live.push_back({&task, std::move(growth)});
-      }
-    }
-    GrowTrees(reader_, std::move(live));
+    GrowTrees(reader_, tasks, [this](DraftTask& task) { return Start(task); });
     return absl::OkStatus();
   }
 
  private:
   std::unique_ptr<TreeGrowth> Start(DraftTask& task) {
+    if (task.budget == 0) reader_.CatchUp(task);
+    if (task.budget == 0 || !reader_.Follows(task)) return nullptr;
     if (forms_) return forms_->Start(task, reader_.DepthLeft(task));
     return GrowChain(task, options_.sampling, options_.min_confidence);
   }

@@ -51,17 +51,16 @@ class StateHeadsDrafter final : public Drafter {
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
 
   absl::Status Propose(std::span<DraftTask> tasks) override {
-    std::vector<GrowingTree> live;
-    for (DraftTask& task : tasks) {
-      if (task.budget == 0 || !reader_.Follows(task)) continue;
-      if (auto growth = forms_.Start(task, reader_.head().num_heads()))
-        live.push_back({&task, std::move(growth)});
-    }
-    GrowTrees(reader_, std::move(live));
+    GrowTrees(reader_, tasks, [this](DraftTask& task) { return Start(task); });
     return absl::OkStatus();
   }
 
  private:
+  std::unique_ptr<TreeGrowth> Start(DraftTask& task) {
+    if (task.budget == 0 || !reader_.Follows(task)) return nullptr;
+    return forms_.Start(task, reader_.head().num_heads());
+  }
+
   std::string name_, note_;
   Reader reader_;
   TreeForms forms_;

@@ -30,19 +30,17 @@ class DraftTreeDrafter final : public Drafter {
   absl::StatusOr<std::unique_ptr<DrafterState>> Open() override { return reader_.Open(); }
 
   absl::Status Propose(std::span<DraftTask> tasks) override {
-    std::vector<GrowingTree> live;
-    for (DraftTask& task : tasks) {
-      if (task.budget == 0) {
-        reader_.CatchUp(task);
-      } else if (std::unique_ptr<TreeGrowth> growth = forms_.Start(task, reader_.DepthLeft(task))) {
-        live.push_back({&task, std::move(growth)});
-      }
-    }
-    GrowTrees(reader_, std::move(live));
+    GrowTrees(reader_, tasks, [this](DraftTask& task) { return Start(task); });
     return absl::OkStatus();
   }
 
  private:
+  std::unique_ptr<TreeGrowth> Start(DraftTask& task) {
+    if (task.budget > 0) return forms_.Start(task, reader_.DepthLeft(task));
+    reader_.CatchUp(task);
+    return nullptr;
+  }
+
   TreeForms forms_;
   TreeReader reader_;
 };

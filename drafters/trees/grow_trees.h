@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,9 +17,14 @@ struct GrowingTree {
   std::vector<TreeRow> rows = {};  // to be read next; none: the root
 };
 
-// Until all are done. `reader`: has Read(std::span<TreeStep>).
-template <class Reader>
-void GrowTrees(Reader& reader, std::vector<GrowingTree> live) {
+// Until all are done. `reader`: has Read(std::span<TreeStep>). `start`: of a DraftTask& the growth of its
+// tree, or none where nothing is to be drafted for it.
+template <class Reader, class Start>
+void GrowTrees(Reader& reader, std::span<DraftTask> tasks, Start start) {
+  std::vector<GrowingTree> live;
+  for (DraftTask& task : tasks) {
+    if (std::unique_ptr<TreeGrowth> growth = start(task)) live.push_back({&task, std::move(growth)});
+  }
   while (!live.empty()) {
     std::vector<TreeStep> steps;
     for (GrowingTree& tree : live) {
