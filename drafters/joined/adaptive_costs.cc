@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <span>
 
 #include "core/base/status_macros.h"
+#include "core/model/read_tokens.h"
 #include "drafters/reading/row_timing.h"
 
 namespace forerun {
@@ -65,12 +67,8 @@ absl::Status MeasureCosts(const std::vector<DrafterPart>& parts, const DrafterRe
     text.push_back(i % std::min(kPeriod, target.vocab_size()));
   }
   BlockTable table(*resources.pool, target.kv_layout_id());
-  FORERUN_RETURN_IF_ERROR(table.Reserve(static_cast<int>(text.size()) - 1));
-  ForwardBatch batch;
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) batch.rows.push_back({.token = text[i]});
-  batch.segments.push_back({&table, 0, static_cast<int32_t>(batch.rows.size()), true});
-  FORERUN_RETURN_IF_ERROR(target.Forward(batch).status());
-  table.CommitAll();
+  const std::span<const TokenId> all_but_root = std::span(text).first(text.size() - 1);
+  FORERUN_RETURN_IF_ERROR(ReadTokens(target, table, all_but_root).status());
 
   const Sampling greedy;
   options->draft_costs.clear();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
+#include "core/model/read_tokens.h"
 
 namespace forerun {
 namespace {
@@ -23,12 +24,8 @@ absl::Status ReadPrefix::Read(Model& model, std::span<const TokenId> text) {
   while (tokens_.size() < text.size()) {
     const std::span<const TokenId> rest = text.subspan(tokens_.size());
     const std::span<const TokenId> chunk = rest.first(std::min(rest.size(), kChunkRows));
-    FORERUN_RETURN_IF_ERROR(table_.Reserve(static_cast<int>(chunk.size())));
-    ForwardBatch batch;
-    for (const TokenId token : chunk) batch.rows.push_back({.token = token});
-    batch.segments.push_back({&table_, 0, static_cast<int32_t>(chunk.size()), true});
-    FORERUN_RETURN_IF_ERROR(model.Forward(batch).status());
-    Keep(chunk);
+    FORERUN_RETURN_IF_ERROR(ReadTokens(model, table_, chunk).status());
+    tokens_.insert(tokens_.end(), chunk.begin(), chunk.end());
   }
   return absl::OkStatus();
 }

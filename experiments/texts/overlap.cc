@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/kv/block_table.h"
+#include "core/model/read_tokens.h"
 #include "core/sampling/distribution.h"
 
 namespace forerun {
@@ -21,14 +22,9 @@ class Reader {
 
   // Distributions after each token where `wanted`; the tokens are committed.
   absl::StatusOr<std::vector<Distribution>> Read(std::span<const TokenId> tokens, bool wanted) {
-    FORERUN_RETURN_IF_ERROR(table_.Reserve(static_cast<int>(tokens.size())));
-    ForwardBatch batch;
-    batch.segments.push_back({.table = &table_, .num_rows = static_cast<int32_t>(tokens.size())});
-    for (const TokenId token : tokens) {
-      batch.rows.push_back({.token = token, .wanted = wanted ? WantedOutput::kFull : WantedOutput::kNone});
-    }
-    FORERUN_ASSIGN_OR_RETURN(const ForwardResult result, model_.Forward(batch));
-    table_.CommitAll();
+    const WantedOutput output = wanted ? WantedOutput::kFull : WantedOutput::kNone;
+    FORERUN_ASSIGN_OR_RETURN(const ForwardResult result,
+                             ReadTokens(model_, table_, tokens, {.wanted = output}));
     std::vector<Distribution> distributions;
     for (const RowOutput& row : result.rows) {
       if (wanted) distributions.push_back(Distribution::FromLogits(row.logits, {.temperature = 1}, {}));

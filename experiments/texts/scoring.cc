@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/status_macros.h"
 #include "core/kv/block_table.h"
+#include "core/model/read_tokens.h"
 
 namespace forerun {
 namespace {
@@ -93,13 +94,8 @@ absl::StatusOr<std::vector<BestToken>> BestTokensAlong(Model& model, KvPool& poo
   BlockTable table(pool, model.kv_layout_id());
   for (std::span<const TokenId> rest = ids.first(ids.size() - 1); !rest.empty();) {
     const std::span<const TokenId> tokens = rest.first(std::min<std::size_t>(chunk, rest.size()));
-    FORERUN_RETURN_IF_ERROR(table.Reserve(static_cast<int>(tokens.size())));
-    ForwardBatch batch;
-    batch.segments.push_back({.table = &table, .num_rows = static_cast<int32_t>(tokens.size())});
-    for (const TokenId token : tokens)
-      batch.rows.push_back({.token = token, .wanted = WantedOutput::kTopK, .top_k = 2});
-    FORERUN_ASSIGN_OR_RETURN(const ForwardResult result, model.Forward(batch));
-    table.CommitAll();
+    FORERUN_ASSIGN_OR_RETURN(const ForwardResult result,
+                             ReadTokens(model, table, tokens, {.wanted = WantedOutput::kTopK, .top_k = 2}));
     for (const RowOutput& row : result.rows) {
       const float margin = row.top.size() > 1 ? row.top[0].logit - row.top[1].logit : 0;
       best.push_back({row.argmax, margin});
