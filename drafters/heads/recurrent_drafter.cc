@@ -34,8 +34,11 @@ class RecurrentDrafter final : public Drafter {
 
  private:
   std::unique_ptr<TreeGrowth> Start(DraftTask& task) {
-    if (task.budget == 0) reader_.CatchUp(task);
-    if (task.budget == 0 || !reader_.Follows(task)) return nullptr;
+    if (task.budget == 0) {
+      reader_.CatchUp(task);
+      return nullptr;
+    }
+    if (!reader_.Follows(task)) return nullptr;
     if (forms_) return forms_->Start(task, reader_.DepthLeft(task));
     return GrowChain(task, options_.sampling, options_.min_confidence);
   }

@@ -36,9 +36,11 @@ class DraftTreeDrafter final : public Drafter {
 
  private:
   std::unique_ptr<TreeGrowth> Start(DraftTask& task) {
-    if (task.budget > 0) return forms_.Start(task, reader_.DepthLeft(task));
-    reader_.CatchUp(task);
-    return nullptr;
+    if (task.budget == 0) {
+      reader_.CatchUp(task);
+      return nullptr;
+    }
+    return forms_.Start(task, reader_.DepthLeft(task));
   }
 
   TreeForms forms_;
